@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every size and offset that crosses to Python, to GLSL or to Vulkan stands here, once. A change that
+ * fails here changes the ABI: raise GG_ABI_VERSION, and change the kernels that read the struct.
+ */
+#include <guestgpu/gpu.h>
+#include <guestgpu/guestgpu.h>
+#include <guestgpu/layout.h>
+#include "../kernels/include/layout_shared.h"
+
+#include <stddef.h>
+
+#define SIZE(type, bytes)       _Static_assert(sizeof(type) == (bytes), "size of " #type)
+#define AT(type, member, bytes) _Static_assert(offsetof(type, member) == (bytes), "offset of " #type "." #member)
+#define SAME(shared, ours)      _Static_assert((shared) == (uint32_t)(ours), #shared " of kernels/include/layout_shared.h")
+
+SIZE(void *, 8); /* 64-bit hosts only: structs with pointers are laid out for them */
+SIZE(float, 4);
+
+/* guestgpu.h: arrays of these are built by numpy. */
+SIZE(enum gg_result, 4);
+SIZE(enum gg_command_kind, 4);
+SIZE(struct gg_command, 112);
+AT(struct gg_command, kind, 0);
+AT(struct gg_command, pipeline, 4);
+AT(struct gg_command, buffer, 8);
+AT(struct gg_command, other, 12);
+AT(struct gg_command, offset, 16);
+AT(struct gg_command, other_offset, 24);
+AT(struct gg_command, size, 32);
+AT(struct gg_command, bindings, 40);
+AT(struct gg_command, value, 48);
+AT(struct gg_command, binding, 80);
+
+/* layout.h: what the kernels read, in words of storage buffers (std430). */
+SIZE(struct gg_meshlet, 32);
+AT(struct gg_meshlet, vertex_first, 0);
+AT(struct gg_meshlet, vertex_count, 4);
+AT(struct gg_meshlet, index_first, 8);
+AT(struct gg_meshlet, primitive_count, 12);
+AT(struct gg_meshlet, primitive_first, 16);
+SIZE(struct gg_mesh_task, 32);
+AT(struct gg_mesh_task, groups, 0);
+AT(struct gg_mesh_task, first_meshlet, 12);
+AT(struct gg_mesh_task, payload, 16);
+SIZE(struct gg_task_record, 32);
+AT(struct gg_task_record, groups, 0);
+AT(struct gg_task_record, start, 12);
+AT(struct gg_task_record, first_meshlet, 16);
+AT(struct gg_task_record, payload, 20);
+
+/* The kernels' own names for these. */
+SAME(BINDING_AREA, GG_LAYOUT_BUFFER_AREA);
+SAME(BINDING_MESHLETS, GG_LAYOUT_BUFFER_MESHLETS);
+SAME(BINDING_VERTICES, GG_LAYOUT_BUFFER_VERTICES);
+SAME(BINDING_INDICES, GG_LAYOUT_BUFFER_INDICES);
+SAME(BINDING_PRIMITIVES, GG_LAYOUT_BUFFER_PRIMITIVES);
+SAME(BINDING_TASKS, GG_LAYOUT_BUFFER_TASKS);
+SAME(BINDING_TASK_RECORDS, GG_LAYOUT_BUFFER_TASK_RECORDS);
+SIZE(struct gg_meshlet, 4 * MESHLET_WORDS);
+AT(struct gg_meshlet, vertex_first, 4 * MESHLET_VERTEX_FIRST);
+AT(struct gg_meshlet, vertex_count, 4 * MESHLET_VERTEX_COUNT);
+AT(struct gg_meshlet, index_first, 4 * MESHLET_INDEX_FIRST);
+AT(struct gg_meshlet, primitive_count, 4 * MESHLET_PRIMITIVE_COUNT);
+AT(struct gg_meshlet, primitive_first, 4 * MESHLET_PRIMITIVE_FIRST);
+SIZE(struct gg_mesh_task, 4 * TASK_WORDS);
+AT(struct gg_mesh_task, groups, 4 * TASK_GROUPS);
+AT(struct gg_mesh_task, first_meshlet, 4 * TASK_FIRST_MESHLET);
+AT(struct gg_mesh_task, payload, 4 * TASK_PAYLOAD);
+
+/* layout.h: what Python fills in or reads. */
+SIZE(enum gg_layout, 4);
+SIZE(enum gg_layout_buffer, 4);
+SIZE(enum gg_topology, 4);
+SIZE(enum gg_output_kind, 4);
+SIZE(enum gg_layout_mutation, 4);
+SIZE(struct gg_mesh_output, 16);
+SIZE(struct gg_mesh_shape, 548);
+AT(struct gg_mesh_shape, output_count, 32);
+AT(struct gg_mesh_shape, outputs, 36);
+SIZE(struct gg_layout_options, 32);
+AT(struct gg_layout_options, area_bytes, 16);
+AT(struct gg_layout_options, mutation, 24);
+SIZE(struct gg_layout_plan, 56);
+AT(struct gg_layout_plan, fit, 24);
+AT(struct gg_layout_plan, area_words, 32);
+AT(struct gg_layout_plan, index_word, 40);
+AT(struct gg_layout_plan, max_slots, 48);
+SIZE(struct gg_mesh_batch, 64);
+AT(struct gg_mesh_batch, meshlet_count, 40);
+SIZE(struct gg_layout_recorder, 32);
+AT(struct gg_layout_recorder, guest_offset, 8);
+AT(struct gg_layout_recorder, bound_offset, 24);
+SIZE(struct gg_layout_head, 20);
+
+/* gpu.h */
+SIZE(enum gg_device_type, 4);
+SIZE(enum gg_memory_kind, 4);
+SIZE(enum gg_stage, 4);
+SIZE(enum gg_cull, 4);
+SIZE(struct gg_device_info, 912);
+AT(struct gg_device_info, uuid, 24);
+AT(struct gg_device_info, name, 40);
+AT(struct gg_device_info, driver_name, 296);
+AT(struct gg_device_info, driver_info, 552);
+AT(struct gg_device_info, usable, 808);
+AT(struct gg_device_info, subgroup_size, 840);
+AT(struct gg_device_info, max_workgroup_count, 852);
+AT(struct gg_device_info, timestamp_bits, 884);
+AT(struct gg_device_info, timestamp_period, 888);
+AT(struct gg_device_info, device_memory, 904);
+SIZE(struct gg_device_params, 8);
+SIZE(struct gg_module, 24);
+SIZE(struct gg_pipeline_params, 48);
+AT(struct gg_pipeline_params, module_count, 8);
+SIZE(struct gg_statistics, 56);
+SIZE(struct gg_work, 64);
+AT(struct gg_work, command_count, 32);
+AT(struct gg_work, timeout_ns, 56);

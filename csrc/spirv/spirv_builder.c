@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+#include "spirv_builder.h"
+#include "../common/message.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_OPERANDS 16u
+#define GENERATOR    0u /* not registered with Khronos */
+#define VERSION_1_6  0x00010600u
+
+/* Once it has failed nothing is added: the words before a lost one must not be read on with words after it. */
+static void push(struct gg_spirv *s, struct gg_words *w, uint32_t word)
+{
+    if (s->failed)
+        return;
+    if (w->count == w->capacity) {
+        size_t capacity = w->capacity ? 2 * w->capacity : 64;
+        uint32_t *data = realloc(w->data, capacity * sizeof *data);
+        if (!data) {
+            s->failed = true;
+            return;
+        }
+        w->data = data;
+        w->capacity = capacity;
+    }
+    w->data[w->count++] = word;
+}
+
+static void instruction(struct gg_spirv *s, enum gg_spirv_section section, SpvOp op, const uint32_t *operands,
+                        unsigned count)
+{
+    struct gg_words *w = &s->section[section];
+    push(s, w, (count + 1) << SpvWordCountShift | (uint32_t)op);
+    for (unsigned i = 0; i < count; i++)
+        push(s, w, operands[i]);
+}
+
+/* Collects the variadic ids behind the fixed operands; returns how many there are in all. */
+static unsigned collect(uint32_t *operands, unsigned fixed, unsigned count, va_list args)
+{
+    for (unsigned i = 0; i < count; i++)
+        operands[fixed + i] = va_arg(args, uint32_t);
+    return fixed + count;
+}
+
+/* Appends a literal string as SPIR-V packs it: UTF-8, little-endian, with its zero, padded to a word. */
+static void push_string(struct gg_spirv *s, struct gg_words *w, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    for (size_t i = 0; i < size; i += 4) {
+        uint32_t word = 0;
+        for (size_t k = i; k < size && k < i + 4; k++)
+            word |= (uint32_t)(unsigned char)text[k] << 8 * (k - i);
+        push(s, w, word);
+    }
+}
+
+static void with_string(struct gg_spirv *s, enum gg_spirv_section section, SpvOp op, const uint32_t *before,
+                        unsigned before_count, const char *text, const uint32_t *after, unsigned after_count)
+{
+    struct gg_words *w = &s->section[section];
+    uint32_t length = 1 + before_count + (uint32_t)(strlen(text) / 4 + 1) + after_count;
+    push(s, w, length << SpvWordCountShift | (uint32_t)op);
+    for (unsigned i = 0; i < before_count; i++)
+        push(s, w, before[i]);
+    push_string(s, w, text);
+    for (unsigned i = 0; i < after_count; i++)
+        push(s, w, after[i]);
+}
+
+uint32_t gg_spirv_id(struct gg_spirv *s) { return s->bound++; }
+
+/*
+ * Finds the instruction among the globals, its result id at word `result` not counted, or appends it.
+ * A module has a few hundred globals at most: a scan is fast enough and keeps no second table.
+ */
+static uint32_t unique(struct gg_spirv *s, SpvOp op, const uint32_t *operands, unsigned count, unsigned result)
+{
+    struct gg_words *w = &s->section[GG_SECTION_GLOBALS];
+    uint32_t first = (count + 1) << SpvWordCountShift | (uint32_t)op;
+    /* A failed builder may end in the middle of an instruction. */
+    for (size_t at = 0; !s->failed && at < w->count; at += w->data[at] >> SpvWordCountShift) {
+        if (w->data[at] != first)
+            continue;
+        const uint32_t *have = w->data + at + 1;
+        unsigned i = 0;
+        while (i < count && (i == result || have[i] == operands[i]))
+            i++;
+        if (i == count)
+            return have[result];
+    }
+    uint32_t copy[MAX_OPERANDS];
+    memcpy(copy, operands, count * sizeof *copy);
+    copy[result] = gg_spirv_id(s);
+    instruction(s, GG_SECTION_GLOBALS, op, copy, count);
+    return copy[result];
+}
+
+uint32_t gg_spirv_type(struct gg_spirv *s, SpvOp op, unsigned count, ...)
+{
+    uint32_t operands[MAX_OPERANDS] = {0};
+    va_list args;
+    va_start(args, count);
+    unsigned total = collect(operands, 1, count, args);
+    va_end(args);
+    return unique(s, op, operands, total, 0);
+}
+
+uint32_t gg_spirv_constant(struct gg_spirv *s, uint32_t type, uint32_t bits)
+{
+    return unique(s, SpvOpConstant, (const uint32_t[]){type, 0, bits}, 3, 1);
+}
+
+uint32_t gg_spirv_u32(struct gg_spirv *s) { return gg_spirv_type(s, SpvOpTypeInt, 2, 32, 0); }
+uint32_t gg_spirv_f32(struct gg_spirv *s) { return gg_spirv_type(s, SpvOpTypeFloat, 1, 32); }
+uint32_t gg_spirv_bool(struct gg_spirv *s) { return gg_spirv_type(s, SpvOpTypeBool, 0); }
+uint32_t gg_spirv_const(struct gg_spirv *s, uint32_t value) { return gg_spirv_constant(s, gg_spirv_u32(s), value); }
+
+uint32_t gg_spirv_vector(struct gg_spirv *s, uint32_t component, uint32_t count)
+{
+    return count == 1 ? component : gg_spirv_type(s, SpvOpTypeVector, 2, component, count);
+}
+
+uint32_t gg_spirv_pointer(struct gg_spirv *s, SpvStorageClass storage, uint32_t pointee)
+{
+    return gg_spirv_type(s, SpvOpTypePointer, 2, (uint32_t)storage, pointee);
+}
+
+uint32_t gg_spirv_array(struct gg_spirv *s, uint32_t element, uint32_t length)
+{
+    return gg_spirv_type(s, SpvOpTypeArray, 2, element, gg_spirv_const(s, length));
+}
+
+uint32_t gg_spirv_global(struct gg_spirv *s, SpvStorageClass storage, uint32_t pointee, const char *name)
+{
+    uint32_t type = gg_spirv_pointer(s, storage, pointee), id = gg_spirv_id(s);
+    instruction(s, GG_SECTION_GLOBALS, SpvOpVariable, (const uint32_t[]){type, id, (uint32_t)storage}, 3);
+    gg_spirv_name(s, id, name);
+    if (s->interface_count == GG_SPIRV_MAX_INTERFACE)
+        s->failed = true;
+    else
+        s->interface[s->interface_count++] = id;
+    return id;
+}
+
+uint32_t gg_spirv_local(struct gg_spirv *s, uint32_t type, const char *name)
+{
+    uint32_t pointer = gg_spirv_pointer(s, SpvStorageClassFunction, type), id = gg_spirv_id(s);
+    instruction(s, GG_SECTION_LOCALS, SpvOpVariable, (const uint32_t[]){pointer, id, SpvStorageClassFunction}, 3);
+    gg_spirv_name(s, id, name);
+    return id;
+}
+
+uint32_t gg_spirv_builtin(struct gg_spirv *s, SpvStorageClass storage, uint32_t pointee, SpvBuiltIn builtin,
+                          const char *name)
+{
+    uint32_t id = gg_spirv_global(s, storage, pointee, name);
+    gg_spirv_decorate(s, id, SpvDecorationBuiltIn, 1, (uint32_t)builtin);
+    return id;
+}
+
+void gg_spirv_name(struct gg_spirv *s, uint32_t id, const char *name)
+{
+    with_string(s, GG_SECTION_NAMES, SpvOpName, &id, 1, name, NULL, 0);
+}
+
+void gg_spirv_decorate(struct gg_spirv *s, uint32_t id, SpvDecoration decoration, unsigned count, ...)
+{
+    uint32_t operands[MAX_OPERANDS] = {id, (uint32_t)decoration};
+    va_list args;
+    va_start(args, count);
+    unsigned total = collect(operands, 2, count, args);
+    va_end(args);
+    instruction(s, GG_SECTION_ANNOTATIONS, SpvOpDecorate, operands, total);
+}
+
+void gg_spirv_member_decorate(struct gg_spirv *s, uint32_t type, uint32_t member, SpvDecoration decoration,
+                              unsigned count, ...)
+{
+    uint32_t operands[MAX_OPERANDS] = {type, member, (uint32_t)decoration};
+    va_list args;
+    va_start(args, count);
+    unsigned total = collect(operands, 3, count, args);
+    va_end(args);
+    instruction(s, GG_SECTION_ANNOTATIONS, SpvOpMemberDecorate, operands, total);
+}
+
+void gg_spirv_local_size(struct gg_spirv *s, uint32_t x, uint32_t y, uint32_t z)
+{
+    instruction(s, GG_SECTION_MODES, SpvOpExecutionMode,
+                (const uint32_t[]){s->entry, SpvExecutionModeLocalSize, x, y, z}, 5);
+}
+
+uint32_t gg_spirv_op(struct gg_spirv *s, SpvOp op, uint32_t type, unsigned count, ...)
+{
+    uint32_t id = gg_spirv_id(s), operands[MAX_OPERANDS] = {type, id};
+    va_list args;
+    va_start(args, count);
+    unsigned total = collect(operands, 2, count, args);
+    va_end(args);
+    instruction(s, GG_SECTION_CODE, op, operands, total);
+    return id;
+}
+
+void gg_spirv_do(struct gg_spirv *s, SpvOp op, unsigned count, ...)
+{
+    uint32_t operands[MAX_OPERANDS];
+    va_list args;
+    va_start(args, count);
+    unsigned total = collect(operands, 0, count, args);
+    va_end(args);
+    instruction(s, GG_SECTION_CODE, op, operands, total);
+}
+
+uint32_t gg_spirv_extract(struct gg_spirv *s, uint32_t type, uint32_t composite, uint32_t index)
+{
+    return gg_spirv_op(s, SpvOpCompositeExtract, type, 2, composite, index);
+}
+
+uint32_t gg_spirv_load(struct gg_spirv *s, uint32_t type, uint32_t pointer)
+{
+    return gg_spirv_op(s, SpvOpLoad, type, 1, pointer);
+}
+
+void gg_spirv_store(struct gg_spirv *s, uint32_t pointer, uint32_t value)
+{
+    gg_spirv_do(s, SpvOpStore, 2, pointer, value);
+}
+
+uint32_t gg_spirv_add(struct gg_spirv *s, uint32_t a, uint32_t b)
+{
+    return gg_spirv_op(s, SpvOpIAdd, gg_spirv_u32(s), 2, a, b);
+}
+
+uint32_t gg_spirv_mul(struct gg_spirv *s, uint32_t a, uint32_t b)
+{
+    return gg_spirv_op(s, SpvOpIMul, gg_spirv_u32(s), 2, a, b);
+}
+
+uint32_t gg_spirv_select(struct gg_spirv *s, uint32_t condition, uint32_t a, uint32_t b)
+{
+    return gg_spirv_op(s, SpvOpSelect, gg_spirv_u32(s), 3, condition, a, b);
+}
+
+uint32_t gg_spirv_less(struct gg_spirv *s, uint32_t a, uint32_t b)
+{
+    return gg_spirv_op(s, SpvOpULessThan, gg_spirv_bool(s), 2, a, b);
+}
+
+uint32_t gg_spirv_min(struct gg_spirv *s, uint32_t a, uint32_t b)
+{
+    return gg_spirv_select(s, gg_spirv_less(s, a, b), a, b);
+}
+
+uint32_t gg_spirv_max(struct gg_spirv *s, uint32_t a, uint32_t b)
+{
+    return gg_spirv_select(s, gg_spirv_less(s, a, b), b, a);
+}
+
+void gg_spirv_workgroup_barrier(struct gg_spirv *s)
+{
+    uint32_t scope = gg_spirv_const(s, SpvScopeWorkgroup);
+    uint32_t semantics =
+        gg_spirv_const(s, SpvMemorySemanticsAcquireReleaseMask | SpvMemorySemanticsWorkgroupMemoryMask);
+    gg_spirv_do(s, SpvOpControlBarrier, 3, scope, scope, semantics);
+}
+
+uint32_t gg_spirv_atomic(struct gg_spirv *s, SpvOp op, SpvScope scope, uint32_t pointer, uint32_t value)
+{
+    uint32_t relaxed = gg_spirv_const(s, SpvMemorySemanticsMaskNone);
+    uint32_t reach = gg_spirv_const(s, (uint32_t)scope);
+    return gg_spirv_op(s, op, gg_spirv_u32(s), 4, pointer, reach, relaxed, value);
+}
+
+static void label(struct gg_spirv *s, uint32_t id)
+{
+    gg_spirv_do(s, SpvOpLabel, 1, id);
+    s->block = id;
+}
+
+void gg_spirv_begin_if(struct gg_spirv *s, struct gg_spirv_if *block, uint32_t condition)
+{
+    uint32_t then = gg_spirv_id(s);
+    block->merge = gg_spirv_id(s);
+    gg_spirv_do(s, SpvOpSelectionMerge, 2, block->merge, (uint32_t)SpvSelectionControlMaskNone);
+    gg_spirv_do(s, SpvOpBranchConditional, 3, condition, then, block->merge);
+    label(s, then);
+}
+
+void gg_spirv_end_if(struct gg_spirv *s, struct gg_spirv_if *block)
+{
+    gg_spirv_do(s, SpvOpBranch, 1, block->merge);
+    label(s, block->merge);
+}
+
+uint32_t gg_spirv_begin_for(struct gg_spirv *s, struct gg_spirv_for *loop, uint32_t start, uint32_t limit,
+                            uint32_t step)
+{
+    uint32_t before = s->block, body = gg_spirv_id(s);
+    loop->step = step;
+    loop->next = gg_spirv_id(s);
+    loop->header = gg_spirv_id(s);
+    loop->continues = gg_spirv_id(s);
+    loop->merge = gg_spirv_id(s);
+    gg_spirv_do(s, SpvOpBranch, 1, loop->header);
+    label(s, loop->header);
+    loop->index = gg_spirv_op(s, SpvOpPhi, gg_spirv_u32(s), 4, start, before, loop->next, loop->continues);
+    uint32_t more = gg_spirv_less(s, loop->index, limit);
+    gg_spirv_do(s, SpvOpLoopMerge, 3, loop->merge, loop->continues, (uint32_t)SpvLoopControlMaskNone);
+    gg_spirv_do(s, SpvOpBranchConditional, 3, more, body, loop->merge);
+    label(s, body);
+    return loop->index;
+}
+
+void gg_spirv_end_for(struct gg_spirv *s, struct gg_spirv_for *loop)
+{
+    gg_spirv_do(s, SpvOpBranch, 1, loop->continues);
+    label(s, loop->continues);
+    gg_spirv_do(s, SpvOpIAdd, 4, gg_spirv_u32(s), loop->next, loop->index, loop->step);
+    gg_spirv_do(s, SpvOpBranch, 1, loop->header);
+    label(s, loop->merge);
+}
+
+void gg_spirv_begin_while(struct gg_spirv *s, struct gg_spirv_while *loop)
+{
+    loop->header = gg_spirv_id(s);
+    loop->continues = gg_spirv_id(s);
+    loop->merge = gg_spirv_id(s);
+    gg_spirv_do(s, SpvOpBranch, 1, loop->header);
+    label(s, loop->header);
+}
+
+void gg_spirv_while_body(struct gg_spirv *s, struct gg_spirv_while *loop, uint32_t condition)
+{
+    uint32_t body = gg_spirv_id(s);
+    gg_spirv_do(s, SpvOpLoopMerge, 3, loop->merge, loop->continues, (uint32_t)SpvLoopControlMaskNone);
+    gg_spirv_do(s, SpvOpBranchConditional, 3, condition, body, loop->merge);
+    label(s, body);
+}
+
+void gg_spirv_end_while(struct gg_spirv *s, struct gg_spirv_while *loop)
+{
+    gg_spirv_do(s, SpvOpBranch, 1, loop->continues);
+    label(s, loop->continues);
+    gg_spirv_do(s, SpvOpBranch, 1, loop->header);
+    label(s, loop->merge);
+}
+
+void gg_spirv_init(struct gg_spirv *s)
+{
+    *s = (struct gg_spirv){.bound = 1};
+    uint32_t capability = SpvCapabilityShader;
+    instruction(s, GG_SECTION_CAPABILITIES, SpvOpCapability, &capability, 1);
+    instruction(s, GG_SECTION_MEMORY_MODEL, SpvOpMemoryModel,
+                (const uint32_t[]){SpvAddressingModelLogical, SpvMemoryModelGLSL450}, 2);
+    s->entry = gg_spirv_id(s);
+    uint32_t nothing = gg_spirv_type(s, SpvOpTypeVoid, 0), function = gg_spirv_type(s, SpvOpTypeFunction, 1, nothing);
+    /* Declared first: asking for them inside an argument list then gives no new id (see the header). */
+    gg_spirv_u32(s);
+    gg_spirv_bool(s);
+    s->block = gg_spirv_id(s);
+    instruction(s, GG_SECTION_FUNCTION, SpvOpFunction,
+                (const uint32_t[]){nothing, s->entry, SpvFunctionControlMaskNone, function}, 4);
+    instruction(s, GG_SECTION_FUNCTION, SpvOpLabel, &s->block, 1);
+}
+
+int32_t gg_spirv_finish(struct gg_spirv *s, SpvExecutionModel model, uint32_t **words, uint64_t *word_count,
+                        char **message)
+{
+    gg_spirv_do(s, SpvOpReturn, 0);
+    gg_spirv_do(s, SpvOpFunctionEnd, 0);
+    with_string(s, GG_SECTION_ENTRY, SpvOpEntryPoint, (const uint32_t[]){(uint32_t)model, s->entry}, 2, "main",
+                s->interface, s->interface_count);
+
+    size_t total = 5;
+    for (int i = 0; i < GG_SECTION_COUNT; i++)
+        total += s->section[i].count;
+    uint32_t *module = s->failed ? NULL : malloc(total * sizeof *module);
+    if (module) {
+        memcpy(module, (const uint32_t[]){SpvMagicNumber, VERSION_1_6, GENERATOR, s->bound, 0}, 5 * sizeof *module);
+        size_t at = 5;
+        for (int i = 0; i < GG_SECTION_COUNT; i++) {
+            if (s->section[i].count)
+                memcpy(module + at, s->section[i].data, s->section[i].count * sizeof *module);
+            at += s->section[i].count;
+        }
+    }
+    for (int i = 0; i < GG_SECTION_COUNT; i++)
+        free(s->section[i].data);
+    if (!module)
+        return gg_fail(message, GG_ERR_MEMORY, "SPIR-V module: out of memory");
+    *words = module;
+    *word_count = total;
+    return gg_succeed(message);
+}

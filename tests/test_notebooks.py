@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""Notebooks: committed without outputs, and they run without a device, on the reference and on rows of any extent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbclient
+import nbformat
+import pytest
+
+from guestgpu import results, stats
+from guestgpu.results import Writer
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+TIMEOUT_S = 300
+
+TIMES = {  # ns: dispatch, draw; None where an arm has no such phase
+    "aos": (8_000_000, 4_000_000),
+    "aos again": (8_000_000, 4_000_000),
+    "soa": (4_000_000, 4_000_000),
+    "indexed": (1_000_000, 4_000_000),
+    "native": (None, 6_000_000),
+    "copy": (2_000_000, None),
+}
+FIGURES = {
+    "meshlets": 10,
+    "primitives": 1000,
+    "corners_per_vertex": 3.0,
+    "bytes_written": 600,
+    "bytes_read": 200,
+    "slots_cut": 0,
+}
+
+
+def made_rows(launches: int, device: str, native: bool) -> Iterator[dict[str, Any]]:
+    """Rows of layout_compare with the times of TIMES: two points, three blocks a launch."""
+    arms = [arm for arm in TIMES if native or arm != "native"]
+    common = results.provenance(["guestgpu"], 0) | {
+        "status": "ok",
+        "experiment": "layout_compare",
+        "arms": arms,
+        "device": {"uuid": device, "name": device, "driver": "a driver", "type": "discrete", "api": "1.3.0"},
+        "load": [0.0, 0.0, 0.0],
+        "utc": results.utc_now(),
+        "clock": results.CLOCK_DEVICE,
+        "correctness": results.CHECKED,
+    }
+    figures = {arm: dict(FIGURES) for arm in arms if arm not in ("native", "copy")} | {"copy": {"bytes_moved": 1600}}
+    for words in (22, 27):
+        for launch in range(launches):
+            row = common | {"run": device, "point": {"mesh": "icosphere:5", "words": words}, "launch": launch}
+            for number in range(3):
+                order = stats.schedule(arms, number, launch)
+                phases = [TIMES[arm] for arm in order]
+                samples = {
+                    "dispatch": [dispatch for dispatch, _ in phases],
+                    "draw": [draw for _, draw in phases],
+                    "total": [None if draw is None else draw + (dispatch or 0) for dispatch, draw in phases],
+                }
+                yield row | {"kind": "block", "block": number, "schedule": order, "samples": samples}
+            yield row | {"kind": "cell", "reason": None, "figures": figures}
+
+
+def write_rows(path: Path, *series: Iterator[dict[str, Any]]) -> None:
+    for number, rows in enumerate(series):
+        with Writer(path / f"rows-{number}.jsonl", run=f"run {number}") as out:
+            for row in rows:
+                out.write(row)
+
+
+def executed(path: Path, folder: Path) -> str:
+    """Runs a notebook in `folder`; all that it printed or displayed as text. Raises with the cell that fails."""
+    notebook = nbformat.read(path, as_version=4)
+    client = nbclient.NotebookClient(
+        notebook, timeout=TIMEOUT_S, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
+    )
+    client.execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert [output for output in outputs if output.output_type == "error" or output.get("name") == "stderr"] == []
+    shown = [output.get("data", {}) for output in outputs]
+    assert any("image/png" in data for data in shown)
+    texts = [output.get("text", "") for output in outputs]
+    return "\n".join(texts + [data.get("text/markdown", data.get("text/plain", "")) for data in shown])
+
+
+def test_there_are_notebooks() -> None:
+    assert NOTEBOOKS
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_no_outputs_are_committed(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            assert (cell.outputs, cell.execution_count) == ([], None), f"{path.name}: cell {cell.id} has outputs"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_runs_on_the_committed_reference(path: Path, tmp_path: Path) -> None:
+    assert "reference: " in executed(path, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("launches", [1, 6])
+def test_the_layout_notebook_concludes_what_its_rows_say(launches: int, tmp_path: Path) -> None:
+    """Two devices, one of them without mesh shaders; a single launch gives no intervals."""
+    write_rows(
+        tmp_path / "runs" / "layout_compare-made",
+        made_rows(launches, "first", native=True),
+        made_rows(launches, "second", native=False),
+    )
+    text = executed(ROOT / "notebooks" / "layout.ipynb", tmp_path)
+    assert "own run: " in text
+    assert "4 cases on 2 machines" in text
+    assert text.count("The lowest total among the layouts is that of **indexed**") == 4
+    assert text.count("total 0.417") == 4  # 5 ms of 12 ms
+    assert text.count("Its total is 0.833 of that of native mesh shaders.") == 2  # 5 ms of 6 ms
+    assert text.count("Its dispatch moves 100% of what the compute copy moves") == 4  # 800 B/ms, both
+    assert ("not gating" in text) == (launches < stats.GATING_LAUNCHES)
