@@ -22,7 +22,7 @@ bin := $(venv)/bin
 pip := $(bin)/python -m pip --disable-pip-version-check --no-input --quiet
 c := $(MAKE) --no-print-directory -C csrc -j$(JOBS)
 
-.PHONY: demo setup system check test test-c test-fuzz lint test-python test-deep format docs clean distclean
+.PHONY: demo setup system meshes check test test-c test-fuzz lint test-python test-deep format docs clean distclean
 .DEFAULT_GOAL := demo
 
 demo: setup
@@ -30,6 +30,10 @@ demo: setup
 
 setup: system $(venv)/built
 	@echo "setup: ready; . $(bin)/activate puts guestgpu on the PATH"
+
+# Real meshes for the tests, out of a distribution package; nothing when they are there.
+meshes:
+	@scripts/fetch-meshes.sh
 
 system:
 ifneq ($(SYSTEM),skip)
@@ -50,9 +54,9 @@ $(venv)/built: $(venv)/installed $(inputs)
 	@[ -e $@ ] && [ -z "$$(find $(inputs) -newer $@)" ] || { echo "setup: building the extensions" && \
 	    $(bin)/python setup.py --quiet build_ext --inplace && touch $@; }
 
-check: setup lint
+check: setup meshes lint
 	@$(c) check
-	$(bin)/pytest -q -m 'not deep and not slow'
+	GUESTGPU_REQUIRE_DEVICE=$(DEVICE) $(bin)/pytest -q -m 'not deep and not slow'
 
 test: setup lint test-c test-fuzz test-python
 	@echo "test: all passed"
@@ -72,7 +76,7 @@ lint: setup
 	$(bin)/mypy
 
 # The sanitizers' run of the C tests is one of these: tests/test_c.py.
-test-python: setup
+test-python: setup meshes
 	GUESTGPU_REQUIRE_DEVICE=$(DEVICE) $(bin)/pytest -q
 
 test-deep: test

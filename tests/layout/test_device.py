@@ -28,10 +28,21 @@ def tight_area(name: str, chosen: int) -> int:
 @pytest.mark.parametrize("name", SHAPES)
 def test_model_equals_device(name: str, device: Device) -> None:
     """Areas word for word, one workgroup at a time, in random order; soa and indexed with counters and run-time fit."""
-    shape, rng = SHAPES[name], np.random.default_rng(list(SHAPES).index(name))
+    run_batches(name, device, PER_SHAPE, list(SHAPES).index(name))
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", SHAPES)
+def test_model_equals_device_many_times(name: str, device: Device) -> None:
+    """20,000 more batches."""
+    run_batches(name, device, 10 * PER_SHAPE, 1000 + list(SHAPES).index(name))
+
+
+def run_batches(name: str, device: Device, count: int, seed: int) -> None:
+    shape, rng = SHAPES[name], np.random.default_rng(seed)
     arms: list[FallbackArm] = []
     fits = cuts = 0
-    for number in range(PER_SHAPE):
+    for number in range(count):
         batch = random_batch(rng, shape, int(rng.integers(1, 9)))
         scene = Scene(device, shape, pack(rng, shape, batch), Surface(16, 16))
         if not arms:
@@ -47,8 +58,8 @@ def test_model_equals_device(name: str, device: Device) -> None:
             taken, drawn = arm.slots
             fits, cuts = fits + (taken == drawn), cuts + (taken > drawn)
         scene.close()
-    assert fits > PER_SHAPE // 10
-    assert cuts > PER_SHAPE // 10
+    assert fits > count // 10
+    assert cuts > count // 10
 
 
 @pytest.mark.parametrize("name", SHAPES)
