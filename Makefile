@@ -20,7 +20,7 @@ SYSTEM ?= install
 venv := .venv
 bin := $(venv)/bin
 pip := $(bin)/python -m pip --disable-pip-version-check --no-input --quiet
-c := $(MAKE) --no-print-directory -C csrc -j$(JOBS)
+c := $(MAKE) --no-print-directory -C csrc -j$(JOBS) CLANG_FORMAT=$(CURDIR)/$(bin)/clang-format
 
 .PHONY: demo setup system meshes check test test-c test-fuzz lint test-python test-deep format docs clean distclean
 .DEFAULT_GOAL := demo
@@ -49,7 +49,8 @@ $(venv)/installed: pyproject.toml setup.py | system
 	@touch $@ $(venv)/built
 
 # Editing C, a header or the build rebuilds the extensions only; installing has just built them.
-inputs := python/ffi_build.py csrc/gpu_libs.sh $(wildcard include/guestgpu/*.h csrc/*/*.[ch])
+inputs := python/ffi_build.py setup.py csrc/Makefile csrc/gpu_libs.sh \
+    $(wildcard include/guestgpu/*.h csrc/*/*.[ch] csrc/*/*.def csrc/*/*/*.def)
 $(venv)/built: $(venv)/installed $(inputs)
 	@[ -e $@ ] && [ -z "$$(find $(inputs) -newer $@)" ] || { echo "setup: building the extensions" && \
 	    $(bin)/python setup.py --quiet build_ext --inplace && touch $@; }

@@ -20,7 +20,7 @@ esac
 
 # Compilers and Python; Vulkan headers, loader, volk and the validation layer; GLSL and SPIR-V tools; meshlets.
 # libvulkan-volk-dev is Zeux's Vulkan loader: it conflicts with GNU Radio's libvolk-dev of a similar name.
-packages="gcc g++ clang clang-format libclang-rt-dev make pkg-config git
+packages="gcc g++ clang libclang-rt-dev make pkg-config git
 python3 python3-dev python3-venv
 libvulkan-dev libvulkan1 libvulkan-volk-dev vulkan-validationlayers vulkan-tools
 spirv-tools spirv-headers libshaderc-dev glslang-dev glslc libmeshoptimizer-dev"

@@ -96,10 +96,7 @@ static void check_triangle(struct fixture *f, const char *what, unsigned target,
           (double)pixels[(20 * SIZE + 2) * 4 + 2], (double)pixels[(20 * SIZE + 2) * 4 + 3]);
 }
 
-#define CLEAR                                                                                                          \
-    {                                                                                                                  \
-        0x3e800000, 0, 0, 0x3f800000                                                                                   \
-    } /* 0.25, 0, 0, 1 */
+#define CLEAR {0x3e800000, 0, 0, 0x3f800000} /* 0.25, 0, 0, 1 */
 
 static void draw(struct fixture *f, const char *what, unsigned pipeline, unsigned target, float corner,
                  const struct gg_command *command)

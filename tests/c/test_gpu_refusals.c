@@ -120,26 +120,11 @@ struct refusal {
     {                                                                                                                  \
         .kind = GG_COMMAND_BIND, .pipeline = VERTEX, .bindings = 1, .binding = { POSITIONS }                           \
     }
-#define PUSH                                                                                                           \
-    {                                                                                                                  \
-        .kind = GG_COMMAND_PUSH, .bindings = 2                                                                         \
-    }
-#define BEGIN                                                                                                          \
-    {                                                                                                                  \
-        .kind = GG_COMMAND_BEGIN_RENDER, .pipeline = COLOR                                                             \
-    }
-#define END                                                                                                            \
-    {                                                                                                                  \
-        .kind = GG_COMMAND_END_RENDER                                                                                  \
-    }
-#define INDEX                                                                                                          \
-    {                                                                                                                  \
-        .kind = GG_COMMAND_BIND_INDEX, .buffer = INDICES, .offset = 4, .value = { 2 }                                  \
-    }
-#define STATISTICS                                                                                                     \
-    {                                                                                                                  \
-        .kind = GG_COMMAND_BEGIN_STATISTICS                                                                            \
-    }
+#define PUSH       {.kind = GG_COMMAND_PUSH, .bindings = 2}
+#define BEGIN      {.kind = GG_COMMAND_BEGIN_RENDER, .pipeline = COLOR}
+#define END        {.kind = GG_COMMAND_END_RENDER}
+#define INDEX      {.kind = GG_COMMAND_BIND_INDEX, .buffer = INDICES, .offset = 4, .value = {2}}
+#define STATISTICS {.kind = GG_COMMAND_BEGIN_STATISTICS}
 
 static const struct refusal refusals[] = {
     {"command 0 (unknown kind): kind 99", GG_ERR_ARGUMENT, {{.kind = 99}}},
