@@ -193,7 +193,7 @@ def _counts(shape: Shape, batch: Packed) -> tuple[NDArray[np.int64], NDArray[np.
     index_bytes = batch.indices.view(np.uint8)
     for i in np.nonzero(corners)[0]:
         first = 4 * int(meshlets["index_first"][i])
-        used[i] = min(int(index_bytes[first : first + int(corners[i])].max()), int(vertices[i]) - 1) + 1
+        used[i] = min(int(np.max(index_bytes[first : first + int(corners[i])])), int(vertices[i]) - 1) + 1
     return corners, used
 
 
