@@ -11,6 +11,13 @@ here=$(cd "$(dirname "$0")" && pwd)
 [ ! -f "$here/lsan.supp" ] ||
     export LSAN_OPTIONS="suppressions=$here/lsan.supp:print_suppressions=0${LSAN_OPTIONS:+:$LSAN_OPTIONS}"
 export UBSAN_OPTIONS="print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}"
+# Drivers that are loaded only to be asked leak when they are unloaded, and have no name by then: where lavapipe
+# is the device, only it is loaded.
+if [ "${GUESTGPU_REQUIRE_DEVICE:-}" = lavapipe ] && [ -z "${VK_DRIVER_FILES:-}" ]; then
+    for icd in /usr/share/vulkan/icd.d/lvp_icd*.json; do
+        [ ! -f "$icd" ] || export VK_DRIVER_FILES="$icd"
+    done
+fi
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 
