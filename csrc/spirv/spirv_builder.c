@@ -161,6 +161,17 @@ uint32_t gg_spirv_builtin(struct gg_spirv *s, SpvStorageClass storage, uint32_t 
     return id;
 }
 
+uint32_t gg_spirv_import(struct gg_spirv *s, const char *name)
+{
+    /* Only ever one set: the section holds its one instruction, whose second word is the id. */
+    const struct gg_words *w = &s->section[GG_SECTION_EXTENSIONS];
+    if (w->count > 1)
+        return w->data[1];
+    uint32_t id = gg_spirv_id(s);
+    with_string(s, GG_SECTION_EXTENSIONS, SpvOpExtInstImport, &id, 1, name, NULL, 0);
+    return id;
+}
+
 void gg_spirv_name(struct gg_spirv *s, uint32_t id, const char *name)
 {
     with_string(s, GG_SECTION_NAMES, SpvOpName, &id, 1, name, NULL, 0);
@@ -274,6 +285,50 @@ uint32_t gg_spirv_atomic(struct gg_spirv *s, SpvOp op, SpvScope scope, uint32_t 
     return gg_spirv_op(s, op, gg_spirv_u32(s), 4, pointer, reach, relaxed, value);
 }
 
+#define MAX_PARAMETERS 8u
+
+uint32_t gg_spirv_begin_function(struct gg_spirv *s, struct gg_spirv_function *f, const char *name, uint32_t returns,
+                                 unsigned count, const uint32_t *types, uint32_t *parameters)
+{
+    uint32_t operands[1 + MAX_PARAMETERS + 1] = {0, returns};
+    for (unsigned i = 0; i < count; i++)
+        operands[2 + i] = types[i];
+    uint32_t type = unique(s, SpvOpTypeFunction, operands, 2 + count, 0);
+    for (int i = 0; i < 3; i++) {
+        f->outer[i] = s->section[GG_SECTION_FUNCTION + i];
+        s->section[GG_SECTION_FUNCTION + i] = (struct gg_words){0};
+    }
+    f->outer_block = s->block;
+    f->id = gg_spirv_id(s);
+    instruction(s, GG_SECTION_FUNCTION, SpvOpFunction,
+                (const uint32_t[]){returns, f->id, SpvFunctionControlMaskNone, type}, 4);
+    for (unsigned i = 0; i < count; i++) {
+        parameters[i] = gg_spirv_id(s);
+        instruction(s, GG_SECTION_FUNCTION, SpvOpFunctionParameter, (const uint32_t[]){types[i], parameters[i]}, 2);
+    }
+    s->block = gg_spirv_id(s);
+    instruction(s, GG_SECTION_FUNCTION, SpvOpLabel, &s->block, 1);
+    gg_spirv_name(s, f->id, name);
+    return f->id;
+}
+
+void gg_spirv_end_function(struct gg_spirv *s, struct gg_spirv_function *f, uint32_t result)
+{
+    if (result)
+        gg_spirv_do(s, SpvOpReturnValue, 1, result);
+    else
+        gg_spirv_do(s, SpvOpReturn, 0);
+    gg_spirv_do(s, SpvOpFunctionEnd, 0);
+    for (int i = 0; i < 3; i++) {
+        struct gg_words *part = &s->section[GG_SECTION_FUNCTION + i];
+        for (size_t w = 0; w < part->count; w++)
+            push(s, &s->section[GG_SECTION_FUNCTIONS], part->data[w]);
+        free(part->data);
+        *part = f->outer[i];
+    }
+    s->block = f->outer_block;
+}
+
 static void label(struct gg_spirv *s, uint32_t id)
 {
     gg_spirv_do(s, SpvOpLabel, 1, id);
@@ -308,7 +363,7 @@ uint32_t gg_spirv_begin_for(struct gg_spirv *s, struct gg_spirv_for *loop, uint3
     label(s, loop->header);
     loop->index = gg_spirv_op(s, SpvOpPhi, gg_spirv_u32(s), 4, start, before, loop->next, loop->continues);
     uint32_t more = gg_spirv_less(s, loop->index, limit);
-    gg_spirv_do(s, SpvOpLoopMerge, 3, loop->merge, loop->continues, (uint32_t)SpvLoopControlMaskNone);
+    gg_spirv_do(s, SpvOpLoopMerge, 3, loop->merge, loop->continues, s->loop_control);
     gg_spirv_do(s, SpvOpBranchConditional, 3, more, body, loop->merge);
     label(s, body);
     return loop->index;
@@ -323,6 +378,36 @@ void gg_spirv_end_for(struct gg_spirv *s, struct gg_spirv_for *loop)
     label(s, loop->merge);
 }
 
+void gg_spirv_begin_switch(struct gg_spirv *s, struct gg_spirv_switch *block, uint32_t selector, uint32_t count)
+{
+    *block = (struct gg_spirv_switch){.first = s->bound};
+    s->bound += count;
+    block->merge = gg_spirv_id(s);
+    gg_spirv_do(s, SpvOpSelectionMerge, 2, block->merge, (uint32_t)SpvSelectionControlMaskNone);
+    struct gg_words *code = &s->section[GG_SECTION_CODE];
+    push(s, code, (3 + 2 * count) << SpvWordCountShift | SpvOpSwitch);
+    push(s, code, selector);
+    push(s, code, block->merge);
+    for (uint32_t i = 0; i < count; i++) {
+        push(s, code, i);
+        push(s, code, block->first + i);
+    }
+}
+
+void gg_spirv_case(struct gg_spirv *s, struct gg_spirv_switch *block, uint32_t number)
+{
+    if (block->open)
+        gg_spirv_do(s, SpvOpBranch, 1, block->merge);
+    block->open = true;
+    label(s, block->first + number);
+}
+
+void gg_spirv_end_switch(struct gg_spirv *s, struct gg_spirv_switch *block)
+{
+    gg_spirv_do(s, SpvOpBranch, 1, block->merge);
+    label(s, block->merge);
+}
+
 void gg_spirv_begin_while(struct gg_spirv *s, struct gg_spirv_while *loop)
 {
     loop->header = gg_spirv_id(s);
@@ -335,7 +420,7 @@ void gg_spirv_begin_while(struct gg_spirv *s, struct gg_spirv_while *loop)
 void gg_spirv_while_body(struct gg_spirv *s, struct gg_spirv_while *loop, uint32_t condition)
 {
     uint32_t body = gg_spirv_id(s);
-    gg_spirv_do(s, SpvOpLoopMerge, 3, loop->merge, loop->continues, (uint32_t)SpvLoopControlMaskNone);
+    gg_spirv_do(s, SpvOpLoopMerge, 3, loop->merge, loop->continues, s->loop_control);
     gg_spirv_do(s, SpvOpBranchConditional, 3, condition, body, loop->merge);
     label(s, body);
 }

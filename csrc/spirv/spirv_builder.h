@@ -3,7 +3,7 @@
 #define GG_SPIRV_BUILDER_H
 
 /*
- * Writes one SPIR-V 1.6 module with one function, "main". Types and constants are deduplicated, ids
+ * Writes one SPIR-V 1.6 module: the function "main", and helpers that it calls. Types and constants are deduplicated, ids
  * are given in order of first use, so the same calls give the same bytes. Every function takes
  * operands as ids unless it says otherwise. When memory runs out the builder remembers it, goes on
  * without effect, and gg_spirv_finish() reports it: callers need not check each call.
@@ -30,8 +30,9 @@ enum gg_spirv_section { /* in the order that SPIR-V prescribes (its section 2.4)
     GG_SECTION_NAMES,
     GG_SECTION_ANNOTATIONS,
     GG_SECTION_GLOBALS,
-    GG_SECTION_FUNCTION, /* OpFunction and the first OpLabel */
-    GG_SECTION_LOCALS,   /* Function variables: the first block begins with them */
+    GG_SECTION_FUNCTIONS, /* helpers that are done; main comes after them */
+    GG_SECTION_FUNCTION,  /* OpFunction and the first OpLabel */
+    GG_SECTION_LOCALS,    /* Function variables: the first block begins with them */
     GG_SECTION_CODE,
     GG_SECTION_COUNT
 };
@@ -42,10 +43,11 @@ struct gg_spirv {
     struct gg_words section[GG_SECTION_COUNT];
     uint32_t interface[GG_SPIRV_MAX_INTERFACE]; /* every global variable, for OpEntryPoint */
     uint32_t interface_count;
-    uint32_t bound; /* next id */
-    uint32_t block; /* label of the block that is being written */
-    uint32_t entry; /* id of main */
-    bool failed;    /* memory ran out, or more than GG_SPIRV_MAX_INTERFACE variables */
+    uint32_t bound;        /* next id */
+    uint32_t block;        /* label of the block that is being written */
+    uint32_t entry;        /* id of main */
+    uint32_t loop_control; /* SpvLoopControlMask of the loops that follow; 0 leaves it to the driver */
+    bool failed;           /* memory ran out, or more than GG_SPIRV_MAX_INTERFACE variables */
 };
 
 /* Begins a module: memory model Logical GLSL450, capability Shader, void main() with its first block open. */
@@ -73,11 +75,27 @@ uint32_t gg_spirv_builtin(struct gg_spirv *s, SpvStorageClass storage, uint32_t 
                           const char *name);
 uint32_t gg_spirv_array(struct gg_spirv *s, uint32_t element, uint32_t length);
 
+/* An extended instruction set; the same name gives the same id. */
+uint32_t gg_spirv_import(struct gg_spirv *s, const char *name);
+
 void gg_spirv_name(struct gg_spirv *s, uint32_t id, const char *name);
 void gg_spirv_decorate(struct gg_spirv *s, uint32_t id, SpvDecoration decoration, unsigned count, ...);
 void gg_spirv_member_decorate(struct gg_spirv *s, uint32_t type, uint32_t member, SpvDecoration decoration,
                               unsigned count, ...);
 void gg_spirv_local_size(struct gg_spirv *s, uint32_t x, uint32_t y, uint32_t z);
+
+/*
+ * A helper function: everything between begin and end is its code, and main goes on where it was. The code
+ * must not end in a return of its own; end returns `result` (0: of a void function). At most 8 parameters,
+ * whose ids are written to `parameters`.
+ */
+struct gg_spirv_function {
+    struct gg_words outer[3];
+    uint32_t outer_block, id;
+};
+uint32_t gg_spirv_begin_function(struct gg_spirv *s, struct gg_spirv_function *f, const char *name, uint32_t returns,
+                                 unsigned count, const uint32_t *types, uint32_t *parameters);
+void gg_spirv_end_function(struct gg_spirv *s, struct gg_spirv_function *f, uint32_t result);
 
 /* Code. gg_spirv_op returns the result id; gg_spirv_do is for instructions without one. */
 uint32_t gg_spirv_op(struct gg_spirv *s, SpvOp op, uint32_t type, unsigned count, ...);
@@ -111,6 +129,15 @@ struct gg_spirv_for {
 uint32_t gg_spirv_begin_for(struct gg_spirv *s, struct gg_spirv_for *loop, uint32_t start, uint32_t limit,
                             uint32_t step);
 void gg_spirv_end_for(struct gg_spirv *s, struct gg_spirv_for *loop);
+
+/* switch (selector) with cases 0 to count - 1, each written after gg_spirv_case(); other values do nothing. */
+struct gg_spirv_switch {
+    uint32_t first, merge;
+    bool open;
+};
+void gg_spirv_begin_switch(struct gg_spirv *s, struct gg_spirv_switch *block, uint32_t selector, uint32_t count);
+void gg_spirv_case(struct gg_spirv *s, struct gg_spirv_switch *block, uint32_t number);
+void gg_spirv_end_switch(struct gg_spirv *s, struct gg_spirv_switch *block);
 
 /*
  * while (condition): begin_while opens the header, where the condition is computed (straight-line
