@@ -3,9 +3,11 @@
  * Every size and offset that crosses to Python, to GLSL or to Vulkan stands here, once. A change that
  * fails here changes the ABI: raise GG_ABI_VERSION, and change the kernels that read the struct.
  */
+#include <guestgpu/drawcache.h>
 #include <guestgpu/gpu.h>
 #include <guestgpu/guestgpu.h>
 #include <guestgpu/layout.h>
+#include <guestgpu/translator.h>
 #include "../kernels/include/layout_shared.h"
 
 #include <stddef.h>
@@ -117,3 +119,43 @@ SIZE(struct gg_statistics, 56);
 SIZE(struct gg_work, 64);
 AT(struct gg_work, command_count, 32);
 AT(struct gg_work, timeout_ns, 56);
+
+/* drawcache.h: what Python reads of a stream. */
+SIZE(struct gg_guest_window, 24);
+AT(struct gg_guest_window, size, 8);
+AT(struct gg_guest_window, host, 16);
+SIZE(enum gg_pm4_effect, 4);
+SIZE(struct gg_pm4_packet, 64);
+AT(struct gg_pm4_packet, word_count, 24);
+AT(struct gg_pm4_packet, effect, 48);
+SIZE(struct gg_pm4_dispatch, 184);
+AT(struct gg_pm4_dispatch, groups, 24);
+AT(struct gg_pm4_dispatch, initiator, 72);
+AT(struct gg_pm4_dispatch, user_data, 96);
+AT(struct gg_pm4_dispatch, known, 180);
+
+/* translator.h: targets and opcode rows. */
+SIZE(enum gg_guest_gpu, 4);
+SIZE(struct gg_guest_target, 8);
+SIZE(struct gg_opcode, 56);
+AT(struct gg_opcode, format, 32);
+AT(struct gg_opcode, code, 40);
+AT(struct gg_opcode, only, 48);
+SIZE(struct gg_guest_program, 152);
+AT(struct gg_guest_program, rsrc1, 40);
+AT(struct gg_guest_program, user_data, 72);
+AT(struct gg_guest_program, scratch_address, 136);
+SIZE(enum gg_interp_output_kind, 4);
+SIZE(struct gg_interp_output, 48);
+AT(struct gg_interp_output, value, 28);
+SIZE(struct gg_interp_params, 104);
+AT(struct gg_interp_params, step_limit, 48);
+AT(struct gg_interp_params, registers_in, 64);
+SIZE(struct gg_interp_report, 64);
+SIZE(struct gg_translate_options, 16);
+SIZE(struct gg_translate_report, 40);
+SIZE(enum gg_guest_user_sgprs, 4);
+SIZE(struct gg_guest_argument, 24);
+SIZE(struct gg_guest_kernel, 72);
+SIZE(struct gg_guest_segment, 32);
+SIZE(struct gg_guest_elf, 64);

@@ -18,8 +18,8 @@ from setuptools import Extension
 
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "include" / "guestgpu"
-CORE_HEADERS = ("guestgpu.h", "layout.h")
-CORE_FOLDERS = ("common", "spirv", "layout")
+CORE_HEADERS = ("guestgpu.h", "layout.h", "drawcache.h", "translator.h")
+CORE_FOLDERS = ("common", "spirv", "layout", "drawcache", "translator")
 GPU_HEADERS = ("gpu.h",)
 GPU_FOLDERS = ("common", "gpu")  # csrc/common in both: no extension needs another's symbols
 
@@ -47,15 +47,16 @@ def extension(ffi: FFI, name: str, headers: tuple[str, ...], folders: tuple[str,
     generated = ROOT / "build" / "cffi" / f"{name}.c"
     generated.parent.mkdir(parents=True, exist_ok=True)
     ffi.emit_c_code(str(generated))  # leaves the file alone when nothing has changed
+    inputs = (*INCLUDE.glob("*.h"), *ROOT.glob("csrc/**/*.h"), *ROOT.glob("csrc/**/*.def"))
     files = sorted(file for folder in folders for file in (ROOT / "csrc" / folder).glob("*.c"))
     return Extension(
         f"guestgpu.{name}",
         sources=[_relative(file) for file in (generated, *files)],
-        depends=[_relative(file) for file in (*INCLUDE.glob("*.h"), *ROOT.glob("csrc/*/*.h"))],
+        depends=[_relative(file) for file in inputs],
         include_dirs=["include", "csrc", "csrc/common"],
         define_macros=[("Py_LIMITED_API", "0x030B0000"), ("_POSIX_C_SOURCE", "200809L")],
         extra_compile_args=COMPILE_ARGS,
-        extra_link_args=["-pthread", *link_args],
+        extra_link_args=["-pthread", *link_args, "-lm"],
         py_limited_api=True,
     )
 

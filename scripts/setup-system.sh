@@ -18,42 +18,52 @@ debian:13|ubuntu:24.04) backports= ;;
    backports= mode=--print ;;
 esac
 
-# Compilers and Python; Vulkan headers, loader, volk and the validation layer; GLSL and SPIR-V tools; meshlets.
+# Compilers and Python; Vulkan headers, loader, volk and the validation layer; GLSL and SPIR-V tools; meshlets; the guest
+# compiler of OpenCL C.
 # libvulkan-volk-dev is Zeux's Vulkan loader: it conflicts with GNU Radio's libvolk-dev of a similar name.
 packages="gcc g++ clang libclang-rt-dev make pkg-config git
 python3 python3-dev python3-venv
 libvulkan-dev libvulkan1 libvulkan-volk-dev vulkan-validationlayers vulkan-tools
-spirv-tools spirv-headers libshaderc-dev glslang-dev glslc libmeshoptimizer-dev"
-# The software device. Debian 12's own (22.3) has no mesh shaders, so only it comes from backports there.
-driver=mesa-vulkan-drivers
-driver_floor=24.0
-[ -z "$backports" ] || driver_floor=25.0
+spirv-tools spirv-headers libshaderc-dev glslang-dev glslc libmeshoptimizer-dev
+clang-19 llvm-19 lld-19"
+# The software device and RADV, the fake kernel driver that RADV runs on, and that driver's header. Debian 12's own Mesa
+# (22.3) has no mesh shaders, so only these come from backports there, together, since they are built for one another.
+driver="mesa-vulkan-drivers mesa-drm-shim libdrm-dev"
+mesa_floor=24.0
+[ -z "$backports" ] || mesa_floor=25.0
 
 if [ "$mode" = --print ]; then
     # shellcheck disable=SC2086
-    printf '%s\n' $packages "$driver"
+    printf '%s\n' $packages $driver
     exit 0
 fi
 
 installed() { dpkg-query -W -f '${db:Status-Status} ${Version}\n' "$1" 2>/dev/null | sed -n 's/^installed //p'; }
-driver_is_right() { v=$(installed "$driver"); [ -n "$v" ] && dpkg --compare-versions "$v" ge "$driver_floor"; }
+# The packages of the driver group that are not there, or of a Mesa that is too old.
+driver_lacks() {
+    for p in $driver; do
+        case $p in mesa-*) floor=$mesa_floor ;; *) floor=0 ;; esac
+        v=$(installed "$p")
+        if [ -z "$v" ] || ! dpkg --compare-versions "$v" ge "$floor"; then printf ' %s' "$p"; fi
+    done
+}
 
 missing=
 for p in $packages; do [ -n "$(installed "$p")" ] || missing="$missing $p"; done
-if driver_is_right; then need_driver=; else need_driver=$driver; fi
+need_driver=$(driver_lacks)
 
 if [ -z "$missing$need_driver" ]; then
     [ "$mode" = --check ] || echo "setup-system: everything is installed"
     exit 0
 fi
 if [ "$mode" = --check ]; then
-    echo "setup-system: missing:$missing ${need_driver:+$driver >= $driver_floor}"
+    echo "setup-system: missing:$missing$need_driver${need_driver:+ (Mesa >= $mesa_floor)}"
     exit 1
 fi
 
 as_root=
 if [ "$(id -u)" != 0 ]; then
-    command -v sudo >/dev/null || { echo "setup-system: run this as root (no sudo here); missing:$missing $need_driver" >&2; exit 1; }
+    command -v sudo >/dev/null || { echo "setup-system: run this as root (no sudo here); missing:$missing$need_driver" >&2; exit 1; }
     as_root=sudo
 fi
 export DEBIAN_FRONTEND=noninteractive
@@ -78,7 +88,9 @@ fi
 # shellcheck disable=SC2086
 [ -z "$missing" ] || apt install -y --no-install-recommends $missing
 if [ -n "$need_driver" ]; then
-    apt install -y --no-install-recommends ${backports:+-t "$backports"} "$driver"
+    # shellcheck disable=SC2086
+    apt install -y --no-install-recommends ${backports:+-t "$backports"} $driver
 fi
-driver_is_right || { echo "setup-system: $driver $(installed "$driver") is older than $driver_floor" >&2; exit 1; }
+need_driver=$(driver_lacks)
+[ -z "$need_driver" ] || { echo "setup-system:$need_driver: missing, or Mesa older than $mesa_floor" >&2; exit 1; }
 echo "setup-system: done"

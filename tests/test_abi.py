@@ -44,7 +44,7 @@ def libraries() -> Path:
 
 
 def test_core_library_exports_what_its_headers_declare(libraries: Path) -> None:
-    assert exports(libraries / "libguestgpu_core.so") == functions("guestgpu.h", "layout.h")
+    assert exports(libraries / "libguestgpu_core.so") == functions(*ffi_build.CORE_HEADERS)
 
 
 def test_gpu_library_exports_what_its_headers_declare(libraries: Path) -> None:
@@ -59,8 +59,8 @@ def test_extension_exports_nothing_else(name: str) -> None:
     extension = getattr(native, name)
     if extension is None:
         pytest.skip("the GPU part was not built")
-    header = {"_core": "layout.h", "_gpu": "gpu.h"}[name]
-    wanted = functions("guestgpu.h", header) | {f"PyInit_{name}"}
+    headers = {"_core": ffi_build.CORE_HEADERS, "_gpu": ("guestgpu.h", *ffi_build.GPU_HEADERS)}[name]
+    wanted = functions(*headers) | {f"PyInit_{name}"}
     # CFFI's module carries a second entry point for PyPy.
     assert exports(Path(extension.__file__)) - {f"_cffi_pypyinit_{name}"} == wanted
 

@@ -50,6 +50,13 @@ const char *gg_result_string(int32_t result);
 /* Frees what the library handed out (messages, word arrays). NULL is allowed. */
 void gg_free(void *pointer);
 
+/* A piece of the guest's address space. Windows must not overlap. */
+struct gg_guest_window {
+    uint64_t address;
+    uint64_t size; /* bytes */
+    void *host;
+};
+
 /*
  * Commands as data. The parts write what a device is to be told as an array of these; tests look at
  * the array, gpu.h executes it. Buffers, pipelines and targets are numbers: indices into the tables

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Guest memory and LDS. Accesses outside the windows, or outside LDS, read 0 and store nothing; those to the
+ * windows are counted. A dword or half may stand at any byte; parts of a dword are stored by atomics, since
+ * another lane may store its other bytes at the same time.
+ */
+#include "emit.h"
+
+static uint32_t buffer_word(struct gg_emit *e, uint32_t binding, uint32_t index)
+{
+    struct gg_spirv *s = &e->s;
+    uint32_t pointer = gg_spirv_pointer(s, SpvStorageClassStorageBuffer, gg_spirv_u32(s)), zero = gg_spirv_const(s, 0);
+    return gg_spirv_op(s, SpvOpAccessChain, pointer, 3, e->buffer[binding], zero, index);
+}
+
+static uint32_t load_word(struct gg_emit *e, uint32_t binding, uint32_t index)
+{
+    uint32_t pointer = buffer_word(e, binding, index);
+    return gg_spirv_load(&e->s, gg_spirv_u32(&e->s), pointer);
+}
+
+static uint32_t u32_op(struct gg_emit *e, SpvOp op, uint32_t a, uint32_t b)
+{
+    return gg_spirv_op(&e->s, op, gg_spirv_u32(&e->s), 2, a, b);
+}
+
+static uint32_t equal(struct gg_emit *e, uint32_t a, uint32_t b)
+{
+    return gg_spirv_op(&e->s, SpvOpIEqual, gg_spirv_bool(&e->s), 2, a, b);
+}
+
+/*
+ * guest_place(low, high, bytes): the first byte's place in the memory buffer, in bytes; all ones unless all of
+ * the access lies in one window. Drivers inline it at each access, so it is short.
+ */
+static uint32_t place_function(struct gg_emit *e)
+{
+    struct gg_spirv *s = &e->s;
+    uint32_t u32 = gg_spirv_u32(s), types[3] = {u32, u32, u32}, p[3];
+    struct gg_spirv_function f;
+    uint32_t id = gg_spirv_begin_function(s, &f, "guest_place", u32, 3, types, p);
+    uint32_t found = gg_spirv_local(s, u32, "found"), boolean = gg_spirv_bool(s);
+    uint32_t none = gg_spirv_const(s, UINT32_MAX), one = gg_spirv_const(s, 1), zero = gg_spirv_const(s, 0);
+    uint32_t end = gg_spirv_const(s, GG_LAUNCH_TABLE), two = gg_spirv_const(s, 2);
+    uint32_t stride = gg_spirv_const(s, GG_LAUNCH_WINDOW_WORDS), count_at = gg_spirv_const(s, GG_LAUNCH_WINDOWS);
+    gg_spirv_store(s, found, none);
+    uint32_t entries = gg_spirv_mul(s, load_word(e, GG_EMIT_LAUNCH, count_at), stride);
+    uint32_t limit = gg_spirv_add(s, entries, end);
+    struct gg_spirv_for loop;
+    uint32_t base = gg_spirv_begin_for(s, &loop, end, limit, stride), member[5];
+    for (uint32_t m = 0; m < 5; m++) {
+        uint32_t offset = gg_spirv_const(s, m);
+        member[m] = load_word(e, GG_EMIT_LAUNCH, gg_spirv_add(s, base, offset));
+    }
+    /* offset = address - window's; it and offset + bytes must lie within the size. Windows are below 4 GiB. */
+    uint32_t low = u32_op(e, SpvOpISub, p[0], member[0]), borrow = gg_spirv_less(s, p[0], member[0]);
+    uint32_t borrowed = gg_spirv_select(s, borrow, one, zero), expected = gg_spirv_add(s, member[1], borrowed);
+    uint32_t same_high = equal(e, p[1], expected), begins = gg_spirv_less(s, low, member[2]);
+    uint32_t room = u32_op(e, SpvOpISub, member[2], low);
+    uint32_t ends = gg_spirv_op(s, SpvOpUGreaterThanEqual, boolean, 2, room, p[2]);
+    uint32_t both = gg_spirv_op(s, SpvOpLogicalAnd, boolean, 2, begins, ends);
+    uint32_t inside = gg_spirv_op(s, SpvOpLogicalAnd, boolean, 2, same_high, both);
+    uint32_t place = gg_spirv_add(s, u32_op(e, SpvOpShiftLeftLogical, member[4], two), low);
+    uint32_t before = gg_spirv_load(s, u32, found);
+    gg_spirv_store(s, found, gg_spirv_select(s, inside, place, before));
+    gg_spirv_end_for(s, &loop);
+    gg_spirv_end_function(s, &f, gg_spirv_load(s, u32, found));
+    return id;
+}
+
+static uint32_t place_of(struct gg_emit *e, uint32_t place, uint32_t low, uint32_t high, uint32_t bytes)
+{
+    struct gg_spirv *s = &e->s;
+    uint32_t size = gg_spirv_const(s, bytes);
+    return gg_spirv_op(s, SpvOpFunctionCall, gg_spirv_u32(s), 4, place, low, high, size);
+}
+
+static void count_outside(struct gg_emit *e, uint32_t which)
+{
+    struct gg_spirv *s = &e->s;
+    uint32_t index = gg_spirv_const(s, which), one = gg_spirv_const(s, 1);
+    gg_spirv_atomic(s, SpvOpAtomicIAdd, SpvScopeDevice, buffer_word(e, GG_EMIT_COUNTERS, index), one);
+}
+
+static const uint32_t bytes_of[GG_IR_MEM_KINDS] = {1, 1, 2, 2, 4};
+
+/* A part of a dword, sign-extended or not. */
+static uint32_t extend(struct gg_emit *e, uint32_t word, uint32_t kind)
+{
+    uint32_t bits = 8 * bytes_of[kind];
+    if (bits == 32)
+        return word;
+    uint32_t up = gg_spirv_const(&e->s, 32 - bits), high = u32_op(e, SpvOpShiftLeftLogical, word, up);
+    bool is_signed = kind == GG_IR_MEM_I8 || kind == GG_IR_MEM_I16;
+    return u32_op(e, is_signed ? SpvOpShiftRightArithmetic : SpvOpShiftRightLogical, high, up);
+}
+
+/* load(low, high): whole or nothing, at any byte: the dword that contains its first byte, and the one of its last. */
+static uint32_t load_function(struct gg_emit *e, uint32_t place, uint32_t kind)
+{
+    struct gg_spirv *s = &e->s;
+    uint32_t u32 = gg_spirv_u32(s), types[2] = {u32, u32}, p[2];
+    struct gg_spirv_function f;
+    uint32_t id = gg_spirv_begin_function(s, &f, "guest_load", u32, 2, types, p);
+    uint32_t result = gg_spirv_local(s, u32, "result"), zero = gg_spirv_const(s, 0), one = gg_spirv_const(s, 1);
+    uint32_t two = gg_spirv_const(s, 2), three = gg_spirv_const(s, 3), none = gg_spirv_const(s, UINT32_MAX);
+    uint32_t span = gg_spirv_const(s, bytes_of[kind] - 1), boolean = gg_spirv_bool(s);
+    gg_spirv_store(s, result, zero);
+    uint32_t at = place_of(e, place, p[0], p[1], bytes_of[kind]);
+    uint32_t missing = equal(e, at, none), good = gg_spirv_op(s, SpvOpLogicalNot, boolean, 1, missing);
+    struct gg_spirv_if block;
+    gg_spirv_begin_if(s, &block, good);
+    uint32_t index = u32_op(e, SpvOpShiftRightLogical, at, two), byte = u32_op(e, SpvOpBitwiseAnd, at, three);
+    uint32_t shift = u32_op(e, SpvOpShiftLeftLogical, byte, three);
+    uint32_t word = load_word(e, GG_EMIT_MEMORY, index), joined = u32_op(e, SpvOpShiftRightLogical, word, shift);
+    if (bytes_of[kind] > 1) {
+        uint32_t last_byte = gg_spirv_add(s, at, span), last = u32_op(e, SpvOpShiftRightLogical, last_byte, two);
+        uint32_t next = load_word(e, GG_EMIT_MEMORY, last);
+        uint32_t back = u32_op(e, SpvOpBitwiseXor, shift, gg_spirv_const(s, 31));
+        uint32_t high = u32_op(e, SpvOpShiftLeftLogical, u32_op(e, SpvOpShiftLeftLogical, next, one), back);
+        uint32_t crosses = gg_spirv_op(s, SpvOpINotEqual, boolean, 2, index, last);
+        joined = gg_spirv_select(s, crosses, u32_op(e, SpvOpBitwiseOr, joined, high), joined);
+    }
+    gg_spirv_store(s, result, extend(e, joined, kind));
+    gg_spirv_end_if(s, &block);
+    gg_spirv_begin_if(s, &block, missing);
+    count_outside(e, 0);
+    gg_spirv_end_if(s, &block);
+    gg_spirv_end_function(s, &f, gg_spirv_load(s, u32, result));
+    return id;
+}
+
+/* Clears bits of a dword, then sets some: other lanes' bytes in it stay. */
+static void merge(struct gg_emit *e, uint32_t pointer, SpvScope scope, uint32_t keep, uint32_t set)
+{
+    gg_spirv_atomic(&e->s, SpvOpAtomicAnd, scope, pointer, keep);
+    gg_spirv_atomic(&e->s, SpvOpAtomicOr, scope, pointer, set);
+}
+
+/* store(low, high, data): an aligned dword as such; others as parts of one or two dwords. */
+static uint32_t store_function(struct gg_emit *e, uint32_t place, uint32_t bytes)
+{
+    struct gg_spirv *s = &e->s;
+    uint32_t u32 = gg_spirv_u32(s), nothing = gg_spirv_type(s, SpvOpTypeVoid, 0), types[3] = {u32, u32, u32}, p[3];
+    struct gg_spirv_function f;
+    uint32_t id = gg_spirv_begin_function(s, &f, "guest_store", nothing, 3, types, p);
+    uint32_t zero = gg_spirv_const(s, 0), one = gg_spirv_const(s, 1), two = gg_spirv_const(s, 2);
+    uint32_t three = gg_spirv_const(s, 3), none = gg_spirv_const(s, UINT32_MAX), boolean = gg_spirv_bool(s);
+    uint32_t mask = gg_spirv_const(s, bytes == 4 ? UINT32_MAX : (1u << 8 * bytes) - 1);
+    uint32_t at = place_of(e, place, p[0], p[1], bytes);
+    uint32_t missing = equal(e, at, none), good = gg_spirv_op(s, SpvOpLogicalNot, boolean, 1, missing);
+    uint32_t byte = u32_op(e, SpvOpBitwiseAnd, at, three), shift = u32_op(e, SpvOpShiftLeftLogical, byte, three);
+    uint32_t index = u32_op(e, SpvOpShiftRightLogical, at, two), partly = good;
+    struct gg_spirv_if block;
+    if (bytes == 4) {
+        uint32_t aligned = equal(e, byte, zero), whole = gg_spirv_op(s, SpvOpLogicalAnd, boolean, 2, good, aligned);
+        gg_spirv_begin_if(s, &block, whole);
+        gg_spirv_store(s, buffer_word(e, GG_EMIT_MEMORY, index), p[2]);
+        gg_spirv_end_if(s, &block);
+        uint32_t odd = gg_spirv_op(s, SpvOpLogicalNot, boolean, 1, aligned);
+        partly = gg_spirv_op(s, SpvOpLogicalAnd, boolean, 2, good, odd);
+    }
+    gg_spirv_begin_if(s, &block, partly);
+    uint32_t data = u32_op(e, SpvOpBitwiseAnd, p[2], mask), bits = u32_op(e, SpvOpShiftLeftLogical, mask, shift);
+    uint32_t keep = gg_spirv_op(s, SpvOpNot, u32, 1, bits), set = u32_op(e, SpvOpShiftLeftLogical, data, shift);
+    merge(e, buffer_word(e, GG_EMIT_MEMORY, index), SpvScopeDevice, keep, set);
+    if (bytes > 1) { /* what does not fit goes to the next dword; in two steps, since shifts by 32 do not exist */
+        uint32_t rest = u32_op(e, SpvOpBitwiseXor, shift, gg_spirv_const(s, 31));
+        uint32_t over = u32_op(e, SpvOpShiftRightLogical, u32_op(e, SpvOpShiftRightLogical, mask, one), rest);
+        uint32_t data_over = u32_op(e, SpvOpShiftRightLogical, u32_op(e, SpvOpShiftRightLogical, data, one), rest);
+        uint32_t crosses = gg_spirv_op(s, SpvOpINotEqual, boolean, 2, over, zero);
+        struct gg_spirv_if next;
+        gg_spirv_begin_if(s, &next, crosses);
+        uint32_t kept = gg_spirv_op(s, SpvOpNot, u32, 1, over), after = gg_spirv_add(s, index, one);
+        merge(e, buffer_word(e, GG_EMIT_MEMORY, after), SpvScopeDevice, kept, data_over);
+        gg_spirv_end_if(s, &next);
+    }
+    gg_spirv_end_if(s, &block);
+    gg_spirv_begin_if(s, &block, missing);
+    count_outside(e, 1);
+    gg_spirv_end_if(s, &block);
+    gg_spirv_end_function(s, &f, 0);
+    return id;
+}
+
+void gg_emit_memory_functions(struct gg_emit *e)
+{
+    uint32_t place = e->place = place_function(e);
+    for (uint32_t kind = 0; kind < GG_IR_MEM_KINDS; kind++)
+        e->load_function[kind] = load_function(e, place, kind);
+    for (uint32_t i = 0; i < 3; i++)
+        e->store_function[i] = store_function(e, place, 1u << i);
+}
+
+static uint32_t lds_word(struct gg_emit *e, uint32_t index)
+{
+    uint32_t pointer = gg_spirv_pointer(&e->s, SpvStorageClassWorkgroup, gg_spirv_u32(&e->s));
+    return gg_spirv_op(&e->s, SpvOpAccessChain, pointer, 2, e->lds, index);
+}
+
+static const SpvOp atomics[GG_IR_ATOMICS] = {SpvOpAtomicExchange, SpvOpAtomicIAdd, SpvOpAtomicISub, SpvOpAtomicUMin,
+                                             SpvOpAtomicUMax,     SpvOpAtomicSMin, SpvOpAtomicSMax, SpvOpAtomicAnd,
+                                             SpvOpAtomicOr,       SpvOpAtomicXor};
+
+/* The lane takes part, and its access of so many bytes lies in LDS: what is not is never even addressed. */
+static uint32_t in_lds(struct gg_emit *e, uint32_t at, uint32_t bytes, uint32_t active)
+{
+    struct gg_spirv *s = &e->s;
+    uint32_t limit = gg_spirv_const(s, e->lds_words * 4 >= bytes ? e->lds_words * 4 - bytes + 1 : 0);
+    return gg_spirv_op(s, SpvOpLogicalAnd, gg_spirv_bool(s), 2, active, gg_spirv_less(s, at, limit));
+}
+
+static uint32_t emit_lds(struct gg_emit *e, const struct gg_ir_value *v)
+{
+    struct gg_spirv *s = &e->s;
+    uint32_t u32 = gg_spirv_u32(s), zero = gg_spirv_const(s, 0), two = gg_spirv_const(s, 2),
+             three = gg_spirv_const(s, 3);
+    bool loads = v->op == GG_IR_lds_load, atomic = v->op == GG_IR_lds_atomic;
+    if (!e->lds)
+        return loads || atomic ? zero : 0;
+    uint32_t at = gg_emit_lane_word(e, v->arg[0]), data = loads ? 0 : gg_emit_lane_word(e, v->arg[1]);
+    uint32_t active = gg_emit_lane_bit(e, v->arg[loads ? 1 : 2]);
+    uint32_t bytes = atomic ? 4 : bytes_of[v->imm];
+    /* LDS aligns what it accesses: the low bits of the address do not count. */
+    uint32_t aligned = u32_op(e, SpvOpBitwiseAnd, at, gg_spirv_const(s, ~(bytes - 1)));
+    uint32_t result = loads || atomic ? gg_spirv_local(s, u32, "lds_result") : 0;
+    if (result)
+        gg_spirv_store(s, result, zero);
+    struct gg_spirv_if block;
+    gg_spirv_begin_if(s, &block, in_lds(e, aligned, bytes, active));
+    uint32_t index = u32_op(e, SpvOpShiftRightLogical, aligned, two), pointer = lds_word(e, index);
+    uint32_t shift = u32_op(e, SpvOpShiftLeftLogical, u32_op(e, SpvOpBitwiseAnd, aligned, three), three);
+    if (atomic) {
+        gg_spirv_store(s, result, gg_spirv_atomic(s, atomics[v->imm], SpvScopeWorkgroup, pointer, data));
+    } else if (loads) {
+        uint32_t word = u32_op(e, SpvOpShiftRightLogical, gg_spirv_load(s, u32, pointer), shift);
+        gg_spirv_store(s, result, extend(e, word, v->imm));
+    } else if (bytes == 4) {
+        gg_spirv_store(s, pointer, data);
+    } else {
+        uint32_t mask = gg_spirv_const(s, bytes == 1 ? 0xff : 0xffff);
+        uint32_t keep = gg_spirv_op(s, SpvOpNot, u32, 1, u32_op(e, SpvOpShiftLeftLogical, mask, shift));
+        uint32_t set = u32_op(e, SpvOpShiftLeftLogical, u32_op(e, SpvOpBitwiseAnd, data, mask), shift);
+        merge(e, pointer, SpvScopeWorkgroup, keep, set);
+    }
+    gg_spirv_end_if(s, &block);
+    return result ? gg_spirv_load(s, u32, result) : 0;
+}
+
+static uint32_t emit_atomic(struct gg_emit *e, const struct gg_ir_value *v)
+{
+    struct gg_spirv *s = &e->s;
+    uint32_t u32 = gg_spirv_u32(s), zero = gg_spirv_const(s, 0), none = gg_spirv_const(s, UINT32_MAX);
+    uint32_t two = gg_spirv_const(s, 2), boolean = gg_spirv_bool(s), result = gg_spirv_local(s, u32, "atomic_result");
+    uint32_t low = gg_emit_lane_word(e, v->arg[0]), high = gg_emit_lane_word(e, v->arg[1]);
+    uint32_t data = gg_emit_lane_word(e, v->arg[2]), active = gg_emit_lane_bit(e, v->arg[3]);
+    gg_spirv_store(s, result, zero);
+    struct gg_spirv_if lane, block;
+    gg_spirv_begin_if(s, &lane, active);
+    uint32_t aligned = u32_op(e, SpvOpBitwiseAnd, low, gg_spirv_const(s, ~3u));
+    uint32_t at = place_of(e, e->place, aligned, high, 4);
+    uint32_t there = gg_spirv_op(s, SpvOpINotEqual, boolean, 2, at, none);
+    gg_spirv_begin_if(s, &block, there);
+    uint32_t pointer = buffer_word(e, GG_EMIT_MEMORY, u32_op(e, SpvOpShiftRightLogical, at, two));
+    gg_spirv_store(s, result, gg_spirv_atomic(s, atomics[v->imm], SpvScopeDevice, pointer, data));
+    gg_spirv_end_if(s, &block);
+    gg_spirv_begin_if(s, &block, gg_spirv_op(s, SpvOpLogicalNot, boolean, 1, there));
+    count_outside(e, 1);
+    gg_spirv_end_if(s, &block);
+    gg_spirv_end_if(s, &lane);
+    return gg_spirv_load(s, u32, result);
+}
+
+uint32_t gg_emit_memory(struct gg_emit *e, const struct gg_ir_value *v)
+{
+    struct gg_spirv *s = &e->s;
+    uint32_t u32 = gg_spirv_u32(s), zero = gg_spirv_const(s, 0);
+    struct gg_spirv_if lane;
+    switch (v->op) {
+    case GG_IR_load_word: {
+        uint32_t low = gg_emit_word(e, v->arg[0]), high = gg_emit_word(e, v->arg[1]);
+        return gg_spirv_op(s, SpvOpFunctionCall, u32, 3, e->load_function[v->imm], low, high);
+    }
+    case GG_IR_load: {
+        uint32_t low = gg_emit_lane_word(e, v->arg[0]), high = gg_emit_lane_word(e, v->arg[1]);
+        uint32_t active = gg_emit_lane_bit(e, v->arg[2]), result = gg_spirv_local(s, u32, "load_result");
+        gg_spirv_store(s, result, zero);
+        gg_spirv_begin_if(s, &lane, active);
+        gg_spirv_store(s, result, gg_spirv_op(s, SpvOpFunctionCall, u32, 3, e->load_function[v->imm], low, high));
+        gg_spirv_end_if(s, &lane);
+        return gg_spirv_load(s, u32, result);
+    }
+    case GG_IR_store: {
+        uint32_t low = gg_emit_lane_word(e, v->arg[0]), high = gg_emit_lane_word(e, v->arg[1]);
+        uint32_t data = gg_emit_lane_word(e, v->arg[2]), active = gg_emit_lane_bit(e, v->arg[3]);
+        uint32_t which = bytes_of[v->imm] == 4 ? 2 : bytes_of[v->imm] - 1, nothing = gg_spirv_type(s, SpvOpTypeVoid, 0);
+        gg_spirv_begin_if(s, &lane, active);
+        gg_spirv_op(s, SpvOpFunctionCall, nothing, 4, e->store_function[which], low, high, data);
+        gg_spirv_end_if(s, &lane);
+        return 0;
+    }
+    case GG_IR_atomic:
+        return emit_atomic(e, v);
+    default:
+        return emit_lds(e, v);
+    }
+}

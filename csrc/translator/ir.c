@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* Building the IR, with what folds on the way: constants, neutral elements, masks that meet their words. */
+#include "ir.h"
+
+#include "message.h"
+
+#include <string.h>
+
+#define LOOK_BACK 64u /* values that find_same() looks through: enough for an instruction or ten, and cheap */
+
+const struct gg_ir_op_info gg_ir_ops[GG_IR_OPCODES] = {
+#define P                                 GG_IRF_PURE
+#define C                                 GG_IRF_COMMUTES
+#define X                                 GG_IRF_CROSSES_LANES
+#define L                                 GG_IRF_LOADS
+#define S                                 GG_IRF_STORES
+#define GG_IR_ROW(name, arguments, flags) [GG_IR_##name] = {#name, arguments, flags},
+#include "ir_ops.def"
+#undef GG_IR_ROW
+#undef P
+#undef C
+#undef X
+#undef L
+#undef S
+};
+
+int32_t gg_ir_init(struct gg_ir *ir, struct gg_arena *arena, const struct gg_cfg *cfg, uint32_t wave, char **message)
+{
+    uint32_t n = cfg->block_count;
+    *ir = (struct gg_ir){.arena = arena, .block_count = n + 1, .entry = n, .value_count = 1, .wave = wave};
+    ir->value_capacity = 1024;
+    ir->values = gg_arena_alloc(arena, ir->value_capacity, sizeof *ir->values);
+    ir->blocks = gg_arena_alloc(arena, n + 1, sizeof *ir->blocks);
+    ir->preds = gg_arena_alloc(arena, 2 * (size_t)n + 1, sizeof *ir->preds);
+    if (!ir->values || !ir->blocks || !ir->preds)
+        return gg_fail(message, GG_ERR_MEMORY, "translation: out of memory");
+    uint32_t filled = 0;
+    for (uint32_t b = 0; b < n; b++) {
+        const struct gg_block *from = &cfg->blocks[b];
+        struct gg_ir_block *to = &ir->blocks[b];
+        memcpy(to->succ, from->succ, sizeof to->succ);
+        to->pred_first = filled;
+        if (b == cfg->entry)
+            ir->preds[filled++] = n;
+        for (uint32_t p = 0; p < from->preds; p++)
+            ir->preds[filled++] = cfg->preds[from->pred_first + p];
+        to->preds = filled - to->pred_first;
+    }
+    ir->blocks[n] = (struct gg_ir_block){.succ = {cfg->entry, GG_NO_BLOCK}};
+    return GG_OK;
+}
+
+static bool room_for_value(struct gg_ir *ir)
+{
+    if (ir->value_count < ir->value_capacity)
+        return true;
+    struct gg_ir_value *grown =
+        gg_arena_grow(ir->arena, ir->values, ir->value_count, 2 * (size_t)ir->value_capacity, sizeof *grown);
+    if (!grown)
+        return false;
+    ir->values = grown;
+    ir->value_capacity *= 2;
+    return true;
+}
+
+static bool room_in_block(struct gg_ir *ir, struct gg_ir_block *block)
+{
+    if (block->count < block->capacity)
+        return true;
+    uint32_t capacity = block->capacity ? 2 * block->capacity : 16;
+    gg_value *grown = gg_arena_grow(ir->arena, block->values, block->count, capacity, sizeof *grown);
+    if (!grown)
+        return false;
+    block->values = grown;
+    block->capacity = capacity;
+    return true;
+}
+
+static gg_value append(struct gg_ir *ir, struct gg_ir_value value)
+{
+    struct gg_ir_block *block = &ir->blocks[value.block];
+    if (!room_for_value(ir) || !room_in_block(ir, block))
+        return 0;
+    gg_value made = ir->value_count++;
+    ir->values[made] = value;
+    block->values[block->count++] = made;
+    return made;
+}
+
+bool gg_ir_is_constant(const struct gg_ir *ir, gg_value value, uint32_t *bits)
+{
+    if (ir->values[value].op != GG_IR_constant)
+        return false;
+    *bits = ir->values[value].imm;
+    return true;
+}
+
+static uint32_t high_product(uint32_t a, uint32_t b, bool is_signed)
+{
+    if (is_signed)
+        return (uint32_t)((uint64_t)((int64_t)(int32_t)a * (int32_t)b) >> 32);
+    return (uint32_t)((uint64_t)a * b >> 32);
+}
+
+/* The same pure operation earlier in the block, not too far back: what a pair of mask words needs to meet again. */
+static gg_value find_same(const struct gg_ir *ir, const struct gg_ir_value *v)
+{
+    const struct gg_ir_block *block = &ir->blocks[v->block];
+    uint32_t first = block->count > LOOK_BACK ? block->count - LOOK_BACK : 0;
+    for (uint32_t i = block->count; i-- > first;) {
+        const struct gg_ir_value *old = &ir->values[block->values[i]];
+        if (old->op == v->op && old->class == v->class && old->imm == v->imm &&
+            !memcmp(old->arg, v->arg, sizeof v->arg))
+            return block->values[i];
+    }
+    return 0;
+}
+
+/* Two constant dwords. Floats are left to the device, whose mode they follow. */
+static bool fold_words(enum gg_ir_opcode op, uint32_t a, uint32_t b, uint32_t *bits)
+{
+    switch (op) {
+    case GG_IR_add:
+        *bits = a + b;
+        return true;
+    case GG_IR_sub:
+        *bits = a - b;
+        return true;
+    case GG_IR_mul:
+        *bits = a * b;
+        return true;
+    case GG_IR_mulhi_u:
+        *bits = high_product(a, b, false);
+        return true;
+    case GG_IR_mulhi_i:
+        *bits = high_product(a, b, true);
+        return true;
+    case GG_IR_and:
+        *bits = a & b;
+        return true;
+    case GG_IR_or:
+        *bits = a | b;
+        return true;
+    case GG_IR_xor:
+        *bits = a ^ b;
+        return true;
+    case GG_IR_not:
+        *bits = ~a;
+        return true;
+    case GG_IR_shl:
+        *bits = a << (b & 31);
+        return true;
+    case GG_IR_shr:
+        *bits = a >> (b & 31);
+        return true;
+    case GG_IR_sar:
+        *bits = (a >> (b & 31)) | (a >> 31 ? ~(UINT32_MAX >> (b & 31)) : 0);
+        return true;
+    case GG_IR_min_u:
+        *bits = a < b ? a : b;
+        return true;
+    case GG_IR_max_u:
+        *bits = a > b ? a : b;
+        return true;
+    case GG_IR_eq:
+        *bits = a == b;
+        return true;
+    case GG_IR_lt_u:
+        *bits = a < b;
+        return true;
+    case GG_IR_lt_i:
+        *bits = (int32_t)a < (int32_t)b;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* x op constant that is x, or a constant; 0 if neither. */
+static gg_value fold_neutral(struct gg_ir *ir, struct gg_ir_place at, const struct gg_ir_value *v, uint32_t b)
+{
+    uint32_t ones = v->class == GG_IR_M || v->class == GG_IR_B ? 1 : UINT32_MAX;
+    bool same_class = ir->values[v->arg[0]].class == v->class;
+    switch (v->op) {
+    case GG_IR_add:
+    case GG_IR_sub:
+    case GG_IR_or:
+    case GG_IR_xor:
+    case GG_IR_shl:
+    case GG_IR_shr:
+    case GG_IR_sar:
+        if (b == 0 && same_class)
+            return v->arg[0];
+        if (v->op == GG_IR_or && b == ones)
+            return gg_ir_constant(ir, at, v->class, ones);
+        return 0;
+    case GG_IR_and:
+        if (b == 0)
+            return gg_ir_constant(ir, at, v->class, 0);
+        return b == ones && same_class ? v->arg[0] : 0;
+    default:
+        return 0;
+    }
+}
+
+/* mask(mask_lo m, mask_hi m) is m; the words of mask(lo, hi) are lo and hi; words of masks combine as masks. */
+static gg_value fold_masks(struct gg_ir *ir, struct gg_ir_place at, const struct gg_ir_value *v)
+{
+    const struct gg_ir_value *a = &ir->values[v->arg[0]], *b = &ir->values[v->arg[1]];
+    uint32_t low = 0, high = 0;
+    switch (v->op) {
+    case GG_IR_mask:
+        if (a->op == GG_IR_mask_lo && (ir->wave == 32 || (b->op == GG_IR_mask_hi && b->arg[0] == a->arg[0])))
+            return a->arg[0];
+        if (gg_ir_is_constant(ir, v->arg[0], &low) && (ir->wave == 32 || gg_ir_is_constant(ir, v->arg[1], &high))) {
+            high = ir->wave == 32 ? low : high;
+            if (low == high && (low == 0 || low == UINT32_MAX))
+                return gg_ir_constant(ir, at, GG_IR_M, low & 1);
+        }
+        return 0;
+    case GG_IR_mask_lo:
+    case GG_IR_mask_hi:
+        if (a->op == GG_IR_constant)
+            return gg_ir_constant(ir, at, GG_IR_S, v->op == GG_IR_mask_hi && ir->wave == 32 ? 0 : 0 - a->imm);
+        if (a->op == GG_IR_mask && (v->op == GG_IR_mask_lo || ir->wave == 64))
+            return a->arg[v->op == GG_IR_mask_hi];
+        return 0;
+    case GG_IR_eq: { /* no lane of a mask, as the scalar unit says it: its words are 0 */
+        bool words = a->op == GG_IR_or && ir->values[a->arg[0]].op == GG_IR_mask_lo &&
+                     ir->values[a->arg[1]].op == GG_IR_mask_hi &&
+                     ir->values[a->arg[0]].arg[0] == ir->values[a->arg[1]].arg[0];
+        bool word = ir->wave == 32 && a->op == GG_IR_mask_lo;
+        if (v->class != GG_IR_B || !(words || word) || !gg_ir_is_constant(ir, v->arg[1], &low) || low)
+            return 0;
+        gg_value m = word ? a->arg[0] : ir->values[a->arg[0]].arg[0];
+        gg_value any = gg_ir_make(ir, at, GG_IR_any, GG_IR_B, 0, m, 0, 0, 0);
+        return gg_ir_make(ir, at, GG_IR_not, GG_IR_B, 0, any, 0, 0, 0);
+    }
+    case GG_IR_any:
+        return a->op == GG_IR_constant ? gg_ir_constant(ir, at, GG_IR_B, a->imm) : 0;
+    case GG_IR_and:
+    case GG_IR_or:
+    case GG_IR_xor:
+        if (v->class == GG_IR_S && a->op == b->op && (a->op == GG_IR_mask_lo || a->op == GG_IR_mask_hi)) {
+            uint16_t half = a->op;
+            gg_value m = gg_ir_make(ir, at, v->op, GG_IR_M, 0, a->arg[0], b->arg[0], 0, 0);
+            return gg_ir_make(ir, at, half, GG_IR_S, 0, m, 0, 0, 0);
+        }
+        return 0;
+    case GG_IR_not:
+        if (v->class == GG_IR_S && (a->op == GG_IR_mask_lo || a->op == GG_IR_mask_hi)) {
+            uint16_t half = a->op;
+            gg_value m = gg_ir_make(ir, at, GG_IR_not, GG_IR_M, 0, a->arg[0], 0, 0, 0);
+            return gg_ir_make(ir, at, half, GG_IR_S, 0, m, 0, 0, 0);
+        }
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+static gg_value fold(struct gg_ir *ir, struct gg_ir_place at, struct gg_ir_value *v)
+{
+    uint32_t a, b, bits;
+    bool left = v->arg[0] && gg_ir_is_constant(ir, v->arg[0], &a);
+    bool right = v->arg[1] && gg_ir_is_constant(ir, v->arg[1], &b);
+    bool bit = v->class == GG_IR_M || v->class == GG_IR_B;
+    if (left && (right || (v->op == GG_IR_not)) && fold_words(v->op, a, right ? b : 0, &bits))
+        return gg_ir_constant(ir, at, v->class, bit ? bits & 1 : bits);
+    if (left && !right && gg_ir_ops[v->op].flags & GG_IRF_COMMUTES) {
+        gg_value swapped = v->arg[0];
+        v->arg[0] = v->arg[1];
+        v->arg[1] = swapped;
+        b = a;
+        right = true;
+        left = false;
+    }
+    if (v->op == GG_IR_select && left && ir->values[v->arg[a ? 1 : 2]].class == v->class)
+        return v->arg[a ? 1 : 2];
+    if (v->op == GG_IR_select && v->arg[1] == v->arg[2] && ir->values[v->arg[1]].class == v->class)
+        return v->arg[1];
+    gg_value folded = right ? fold_neutral(ir, at, v, b) : 0;
+    return folded ? folded : fold_masks(ir, at, v);
+}
+
+gg_value gg_ir_constant(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_class class, uint32_t imm)
+{
+    if (class == GG_IR_V) /* a constant dword is a scalar, which stands for every lane */
+        class = GG_IR_S;
+    struct gg_ir_value v = {
+        .op = GG_IR_constant, .class = (uint8_t)class, .block = at.block, .offset = at.offset, .imm = imm};
+    gg_value same = find_same(ir, &v);
+    return same ? same : append(ir, v);
+}
+
+gg_value gg_ir_make(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_opcode op, enum gg_ir_class class, uint32_t imm,
+                    gg_value a, gg_value b, gg_value c, gg_value d)
+{
+    struct gg_ir_value v = {.op = (uint16_t)op,
+                            .class = (uint8_t)class,
+                            .block = at.block,
+                            .offset = at.offset,
+                            .imm = imm,
+                            .arg = {a, b, c, d}};
+    if (!(gg_ir_ops[op].flags & GG_IRF_PURE))
+        return append(ir, v);
+    gg_value folded = a ? fold(ir, at, &v) : 0;
+    if (!folded)
+        folded = find_same(ir, &v);
+    return folded ? folded : append(ir, v);
+}
+
+gg_value gg_ir_phi(struct gg_ir *ir, uint32_t block, enum gg_ir_class class)
+{
+    uint32_t preds = ir->blocks[block].preds;
+    if (ir->phi_arg_count + preds > ir->phi_arg_capacity) {
+        uint32_t capacity = 2 * (ir->phi_arg_count + preds) + 64;
+        gg_value *grown = gg_arena_grow(ir->arena, ir->phi_args, ir->phi_arg_count, capacity, sizeof *grown);
+        if (!grown)
+            return 0;
+        ir->phi_args = grown;
+        ir->phi_arg_capacity = capacity;
+    }
+    gg_value made = append(
+        ir, (struct gg_ir_value){.op = GG_IR_phi, .class = (uint8_t)class, .block = block, .arg = {ir->phi_arg_count}});
+    if (!made)
+        return 0;
+    ir->phi_arg_count += preds;
+    /* To the front: behind the phis that are there. */
+    struct gg_ir_block *b = &ir->blocks[block];
+    uint32_t at = b->count - 1;
+    while (at && ir->values[b->values[at - 1]].op != GG_IR_phi) {
+        b->values[at] = b->values[at - 1];
+        at--;
+    }
+    b->values[at] = made;
+    return made;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* Registers and operands as values, and the walk over the program. */
+#include "lift.h"
+
+#include "message.h"
+
+gg_value gg_l1(struct gg_lift *l, enum gg_ir_opcode op, enum gg_ir_class class, gg_value a)
+{
+    return gg_ir_make(l->ir, l->at, op, class, 0, a, 0, 0, 0);
+}
+
+gg_value gg_l2(struct gg_lift *l, enum gg_ir_opcode op, enum gg_ir_class class, gg_value a, gg_value b)
+{
+    return gg_ir_make(l->ir, l->at, op, class, 0, a, b, 0, 0);
+}
+
+gg_value gg_l3(struct gg_lift *l, enum gg_ir_opcode op, enum gg_ir_class class, gg_value a, gg_value b, gg_value c)
+{
+    return gg_ir_make(l->ir, l->at, op, class, 0, a, b, c, 0);
+}
+
+gg_value gg_lk(struct gg_lift *l, uint32_t bits) { return gg_ir_constant(l->ir, l->at, GG_IR_S, bits); }
+
+gg_value gg_l_select(struct gg_lift *l, enum gg_ir_class class, gg_value condition, gg_value a, gg_value b)
+{
+    return gg_l3(l, GG_IR_select, class, condition, a, b);
+}
+
+gg_value gg_l_not_zero(struct gg_lift *l, gg_value word)
+{
+    gg_value zero = gg_l2(l, GG_IR_eq, GG_IR_B, word, gg_lk(l, 0));
+    return gg_l1(l, GG_IR_not, GG_IR_B, zero);
+}
+
+gg_value gg_l_sgpr(struct gg_lift *l, uint32_t number)
+{
+    return number == GG_SGPR_NULL ? gg_lk(l, 0) : gg_ssa_read(&l->ssa, l->at.block, number);
+}
+
+void gg_l_set_sgpr(struct gg_lift *l, uint32_t number, gg_value value)
+{
+    if (number == GG_SGPR_NULL)
+        return;
+    gg_ssa_write(&l->ssa, l->at.block, number, value);
+    if (number >= GG_SGPR_EXEC_LO)
+        l->exec = 0;
+}
+
+gg_value gg_l_scc(struct gg_lift *l) { return gg_ssa_read(&l->ssa, l->at.block, GG_REG_SCC); }
+void gg_l_set_scc(struct gg_lift *l, gg_value bit) { gg_ssa_write(&l->ssa, l->at.block, GG_REG_SCC, bit); }
+
+gg_value gg_l_mask_at(struct gg_lift *l, uint32_t number)
+{
+    gg_value low = gg_l_sgpr(l, number);
+    gg_value high = l->wave == 64 ? gg_l_sgpr(l, number == GG_SGPR_NULL ? number : number + 1) : gg_lk(l, 0);
+    return gg_l2(l, GG_IR_mask, GG_IR_M, low, high);
+}
+
+void gg_l_set_mask_at(struct gg_lift *l, uint32_t number, gg_value mask)
+{
+    gg_value low = gg_l1(l, GG_IR_mask_lo, GG_IR_S, mask);
+    gg_value high = l->wave == 64 ? gg_l1(l, GG_IR_mask_hi, GG_IR_S, mask) : 0;
+    gg_l_set_sgpr(l, number, low);
+    if (high && number != GG_SGPR_NULL)
+        gg_l_set_sgpr(l, number + 1, high);
+}
+
+gg_value gg_l_exec(struct gg_lift *l)
+{
+    if (!l->exec)
+        l->exec = gg_l_mask_at(l, GG_SGPR_EXEC_LO);
+    return l->exec;
+}
+
+gg_value gg_l_vgpr(struct gg_lift *l, uint32_t number)
+{
+    return gg_ssa_read(&l->ssa, l->at.block, GG_REG_VGPR + number);
+}
+
+void gg_l_set_vgpr(struct gg_lift *l, uint32_t number, gg_value value)
+{
+    gg_value old = gg_l_vgpr(l, number);
+    gg_ssa_write(&l->ssa, l->at.block, GG_REG_VGPR + number, gg_l_select(l, GG_IR_V, gg_l_exec(l), value, old));
+}
+
+static gg_value special(struct gg_lift *l, uint32_t which)
+{
+    switch (which) {
+    case GG_SPECIAL_SCC:
+        return gg_l1(l, GG_IR_bool_word, GG_IR_S, gg_l_scc(l));
+    case GG_SPECIAL_EXECZ:
+    case GG_SPECIAL_VCCZ: {
+        gg_value mask = which == GG_SPECIAL_EXECZ ? gg_l_exec(l) : gg_l_mask_at(l, GG_SGPR_VCC_LO);
+        gg_value any = gg_l1(l, GG_IR_any, GG_IR_B, mask);
+        return gg_l1(l, GG_IR_bool_word, GG_IR_S, gg_l1(l, GG_IR_not, GG_IR_B, any));
+    }
+    default:
+        return 0;
+    }
+}
+
+gg_value gg_l_scalar(struct gg_lift *l, const struct gg_operand *operand, uint32_t i)
+{
+    switch (operand->kind) {
+    case GG_OPERAND_SGPR:
+        return gg_l_sgpr(l, operand->value == GG_SGPR_NULL ? GG_SGPR_NULL : operand->value + i);
+    case GG_OPERAND_INLINE_INT:
+    case GG_OPERAND_INLINE_FLOAT:
+    case GG_OPERAND_LITERAL:
+        return gg_lk(l, (uint32_t)(gg_operand_constant(operand) >> 32 * i));
+    case GG_OPERAND_SPECIAL:
+        return special(l, operand->value);
+    default:
+        return 0;
+    }
+}
+
+gg_value gg_l_vector(struct gg_lift *l, const struct gg_operand *operand, uint32_t i)
+{
+    return operand->kind == GG_OPERAND_VGPR ? gg_l_vgpr(l, operand->value + i) : gg_l_scalar(l, operand, i);
+}
+
+gg_value gg_l_mask(struct gg_lift *l, const struct gg_operand *operand)
+{
+    if (operand->kind == GG_OPERAND_SGPR)
+        return gg_l_mask_at(l, operand->value);
+    gg_value low = gg_l_scalar(l, operand, 0), high = l->wave == 64 ? gg_l_scalar(l, operand, 1) : gg_lk(l, 0);
+    return low && high ? gg_l2(l, GG_IR_mask, GG_IR_M, low, high) : 0;
+}
+
+/* ---- the walk ---- */
+
+static gg_value input(struct gg_lift *l, enum gg_ir_class class, uint32_t which)
+{
+    return gg_ir_make(l->ir, l->at, GG_IR_input, class, which, 0, 0, 0, 0);
+}
+
+/* Waves in the group, this wave's number, and whether it is the first: gfx1030 has the number at bit 20, gfx1013 at 6. */
+static gg_value group_size(struct gg_lift *l)
+{
+    const uint32_t *t = l->program->threads;
+    uint32_t threads = 1;
+    for (int i = 0; i < 3; i++)
+        threads *= t[i] ? t[i] : 1;
+    uint32_t waves = (threads + l->wave - 1) / l->wave, at = l->program->target.gpu == GG_GUEST_GFX1013 ? 6 : 20;
+    gg_value wave = input(l, GG_IR_S, GG_IR_IN_WAVE);
+    gg_value is_first = gg_l2(l, GG_IR_eq, GG_IR_B, wave, gg_lk(l, 0));
+    gg_value first = gg_l_select(l, GG_IR_S, is_first, gg_lk(l, 0x80000000u), gg_lk(l, 0));
+    gg_value number = gg_l2(l, GG_IR_shl, GG_IR_S, wave, gg_lk(l, at));
+    return gg_l2(l, GG_IR_or, GG_IR_S, gg_l2(l, GG_IR_or, GG_IR_S, number, first), gg_lk(l, waves));
+}
+
+static gg_value scratch_offset(struct gg_lift *l)
+{
+    gg_value wave = input(l, GG_IR_S, GG_IR_IN_WAVE);
+    return gg_l2(l, GG_IR_mul, GG_IR_S, wave, gg_lk(l, l->program->scratch_bytes * l->wave));
+}
+
+/* What the hardware has put into the registers; see struct gg_guest_program. */
+static void launch_state(struct gg_lift *l)
+{
+    const struct gg_guest_program *p = l->program;
+    gg_value zero = gg_lk(l, 0);
+    for (uint32_t r = 0; r < GG_REG_COUNT; r++)
+        gg_ssa_write(&l->ssa, l->at.block, r, zero);
+    gg_ssa_write(&l->ssa, l->at.block, GG_REG_SCC, gg_ir_constant(l->ir, l->at, GG_IR_B, 0));
+    gg_value broadcast = gg_l_select(l, GG_IR_V, gg_ir_constant(l->ir, l->at, GG_IR_M, 1), zero, zero);
+    for (uint32_t v = 0; v < 256; v++)
+        gg_ssa_write(&l->ssa, l->at.block, GG_REG_VGPR + v, broadcast);
+    uint32_t at = 0, user = p->rsrc2 >> 1 & 0x1f;
+    for (; at < user && at < GG_GUEST_USER_DATA; at++)
+        gg_l_set_sgpr(l, at, input(l, GG_IR_S, GG_IR_IN_USER_DATA + at));
+    for (uint32_t axis = 0; axis < 3; axis++)
+        if (p->rsrc2 >> (7 + axis) & 1)
+            gg_l_set_sgpr(l, at++, input(l, GG_IR_S, GG_IR_IN_GROUP_X + axis));
+    if (p->rsrc2 >> 10 & 1)
+        gg_l_set_sgpr(l, at++, group_size(l));
+    if (p->rsrc2 & 1) /* scratch: this wave's place in the group's */
+        gg_l_set_sgpr(l, at++, scratch_offset(l));
+    uint32_t local = p->rsrc2 >> 11 & 3;
+    for (uint32_t axis = 0; axis <= local && axis < 3; axis++)
+        gg_ssa_write(&l->ssa, l->at.block, GG_REG_VGPR + axis, input(l, GG_IR_V, GG_IR_IN_LOCAL_X + axis));
+    gg_l_set_mask_at(l, GG_SGPR_EXEC_LO, input(l, GG_IR_M, GG_IR_IN_EXISTS));
+}
+
+static int32_t unsupported(const struct gg_inst *inst, char **message)
+{
+    return gg_fail(message, GG_ERR_UNSUPPORTED, "offset 0x%x: %s is not translated", inst->offset,
+                   gg_inst_info(inst)->name);
+}
+
+static int32_t lift_inst(struct gg_lift *l)
+{
+    switch (l->inst->format) {
+    case GG_FORMAT_SOP1:
+    case GG_FORMAT_SOP2:
+    case GG_FORMAT_SOPC:
+    case GG_FORMAT_SOPK:
+    case GG_FORMAT_SOPP:
+        return gg_lift_scalar(l);
+    case GG_FORMAT_VOPC:
+        return gg_lift_compare(l);
+    case GG_FORMAT_VOP1:
+    case GG_FORMAT_VOP2:
+    case GG_FORMAT_VOP3:
+        return gg_inst_info(l->inst)->format == GG_FORMAT_VOPC ? gg_lift_compare(l) : gg_lift_vector(l);
+    case GG_FORMAT_SMEM:
+    case GG_FORMAT_MUBUF:
+    case GG_FORMAT_FLAT:
+    case GG_FORMAT_GLOBAL:
+        return gg_lift_memory(l);
+    case GG_FORMAT_DS:
+        return gg_lift_lds(l);
+    default:
+        return GG_ERR_UNSUPPORTED;
+    }
+}
+
+static gg_value branch_condition(struct gg_lift *l)
+{
+    switch (l->inst->op) {
+    case GG_OP_s_cbranch_scc1:
+        return gg_l_scc(l);
+    case GG_OP_s_cbranch_scc0:
+        return gg_l1(l, GG_IR_not, GG_IR_B, gg_l_scc(l));
+    case GG_OP_s_cbranch_execnz:
+        return gg_l1(l, GG_IR_any, GG_IR_B, gg_l_exec(l));
+    case GG_OP_s_cbranch_vccnz:
+        return gg_l1(l, GG_IR_any, GG_IR_B, gg_l_mask_at(l, GG_SGPR_VCC_LO));
+    case GG_OP_s_cbranch_execz:
+        return gg_l1(l, GG_IR_not, GG_IR_B, gg_l1(l, GG_IR_any, GG_IR_B, gg_l_exec(l)));
+    case GG_OP_s_cbranch_vccz:
+        return gg_l1(l, GG_IR_not, GG_IR_B, gg_l1(l, GG_IR_any, GG_IR_B, gg_l_mask_at(l, GG_SGPR_VCC_LO)));
+    default:
+        return 0;
+    }
+}
+
+/* How the block ends, by its last instruction. */
+static int32_t end_block(struct gg_lift *l, struct gg_ir_block *block, char **message)
+{
+    uint32_t flags = gg_inst_info(l->inst)->flags;
+    if (flags & GG_OPF_BARRIER)
+        block->end = GG_IR_BARRIER;
+    else if (flags & GG_OPF_END)
+        block->end = GG_IR_EXIT;
+    else if (flags & GG_OPF_COND)
+        block->end = GG_IR_BRANCH;
+    if (block->end == GG_IR_BARRIER || (!(flags & GG_OPF_BRANCH) && block->succ[0] == GG_NO_BLOCK)) {
+        block->succ[0] = block->succ[0] == GG_NO_BLOCK ? block->succ[1] : block->succ[0];
+        block->succ[1] = GG_NO_BLOCK;
+    }
+    if (block->end != GG_IR_BRANCH)
+        return GG_OK;
+    block->condition = branch_condition(l);
+    return block->condition ? GG_OK : unsupported(l->inst, message);
+}
+
+static int32_t lift_block(struct gg_lift *l, uint32_t b, char **message)
+{
+    const struct gg_block *from = &l->cfg->blocks[b];
+    l->at.block = b;
+    l->exec = 0;
+    for (uint32_t i = 0; i < from->count; i++) {
+        l->inst = &l->cfg->insts[from->first + i];
+        l->at.offset = l->inst->offset;
+        bool control = gg_inst_info(l->inst)->flags & (GG_OPF_BRANCH | GG_OPF_BARRIER | GG_OPF_END);
+        if (!control && lift_inst(l))
+            return unsupported(l->inst, message);
+        if (l->ir->arena->failed)
+            return gg_fail(message, GG_ERR_MEMORY, "translation: out of memory");
+    }
+    int32_t result = end_block(l, &l->ir->blocks[b], message);
+    if (!result)
+        gg_ssa_filled(&l->ssa, b);
+    return result;
+}
+
+int32_t gg_lift_program(struct gg_ir *ir, struct gg_arena *arena, const struct gg_cfg *cfg,
+                        const struct gg_guest_program *program, char **message)
+{
+    struct gg_lift l = {
+        .ir = ir, .cfg = cfg, .program = program, .wave = program->target.wave ? program->target.wave : 32};
+    int32_t result = gg_ir_init(ir, arena, cfg, l.wave, message);
+    if (!result)
+        result = gg_ssa_begin(&l.ssa, ir, message);
+    if (result)
+        return result;
+    l.at.block = ir->entry;
+    launch_state(&l);
+    gg_ssa_filled(&l.ssa, ir->entry);
+    for (uint32_t i = 0; !result && i < cfg->block_count; i++)
+        result = lift_block(&l, cfg->rpo[i], message);
+    return result ? result : gg_ssa_finish(&l.ssa, message);
+}

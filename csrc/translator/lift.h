@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef GG_TRANSLATOR_LIFT_H
+#define GG_TRANSLATOR_LIFT_H
+
+/* Guest instructions to IR. One file a unit of the hardware; each returns GG_ERR_UNSUPPORTED for what it does not know. */
+#include "ssa.h"
+
+struct gg_lift {
+    struct gg_ir *ir;
+    struct gg_ssa ssa;
+    const struct gg_cfg *cfg;
+    const struct gg_guest_program *program;
+    const struct gg_inst *inst; /* being lifted */
+    struct gg_ir_place at;
+    gg_value exec; /* of this instruction, as a mask; 0 until asked for */
+    uint32_t wave;
+};
+
+/* The whole program. A refusal names offset and instruction. */
+int32_t gg_lift_program(struct gg_ir *ir, struct gg_arena *arena, const struct gg_cfg *cfg,
+                        const struct gg_guest_program *program, char **message);
+
+/* The units; GG_OK, or GG_ERR_UNSUPPORTED without a message. */
+int32_t gg_lift_scalar(struct gg_lift *l);
+int32_t gg_lift_vector(struct gg_lift *l);
+int32_t gg_lift_compare(struct gg_lift *l);
+int32_t gg_lift_memory(struct gg_lift *l);
+int32_t gg_lift_lds(struct gg_lift *l);
+
+/* Shorthands. S and V results. */
+gg_value gg_l1(struct gg_lift *l, enum gg_ir_opcode op, enum gg_ir_class class, gg_value a);
+gg_value gg_l2(struct gg_lift *l, enum gg_ir_opcode op, enum gg_ir_class class, gg_value a, gg_value b);
+gg_value gg_l3(struct gg_lift *l, enum gg_ir_opcode op, enum gg_ir_class class, gg_value a, gg_value b, gg_value c);
+gg_value gg_lk(struct gg_lift *l, uint32_t bits); /* a constant dword */
+gg_value gg_l_select(struct gg_lift *l, enum gg_ir_class class, gg_value condition, gg_value a, gg_value b);
+gg_value gg_l_not_zero(struct gg_lift *l, gg_value word); /* B */
+
+/* Registers. */
+gg_value gg_l_sgpr(struct gg_lift *l, uint32_t number);
+void gg_l_set_sgpr(struct gg_lift *l, uint32_t number, gg_value value);
+gg_value gg_l_scc(struct gg_lift *l);
+void gg_l_set_scc(struct gg_lift *l, gg_value bit);
+gg_value gg_l_mask_at(struct gg_lift *l, uint32_t number); /* M: the mask that stands in scalar registers */
+void gg_l_set_mask_at(struct gg_lift *l, uint32_t number, gg_value mask);
+gg_value gg_l_exec(struct gg_lift *l);
+gg_value gg_l_vgpr(struct gg_lift *l, uint32_t number);
+void gg_l_set_vgpr(struct gg_lift *l, uint32_t number, gg_value value); /* for the lanes of EXEC */
+
+/* Operands of the instruction: dword i of one; 0 when its kind cannot be read here. */
+gg_value gg_l_scalar(struct gg_lift *l, const struct gg_operand *operand, uint32_t i);
+gg_value gg_l_vector(struct gg_lift *l, const struct gg_operand *operand, uint32_t i); /* S or V */
+gg_value gg_l_mask(struct gg_lift *l, const struct gg_operand *operand);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "ssa.h"
+
+#include "message.h"
+
+static enum gg_ir_class class_of(uint32_t reg)
+{
+    return reg < GG_REG_SCC ? GG_IR_S : reg == GG_REG_SCC ? GG_IR_B : GG_IR_V;
+}
+
+static gg_value *slot(struct gg_ssa *ssa, uint32_t block, uint32_t reg)
+{
+    return &ssa->reaching[(size_t)block * GG_REG_COUNT + reg];
+}
+
+int32_t gg_ssa_begin(struct gg_ssa *ssa, struct gg_ir *ir, char **message)
+{
+    *ssa = (struct gg_ssa){.ir = ir};
+    ssa->reaching = gg_arena_alloc(ir->arena, ir->block_count, GG_REG_COUNT * sizeof *ssa->reaching);
+    ssa->incomplete = gg_arena_alloc(ir->arena, ir->block_count, sizeof *ssa->incomplete);
+    ssa->waiting = gg_arena_alloc(ir->arena, ir->block_count, sizeof *ssa->waiting);
+    if (!ssa->reaching || !ssa->incomplete || !ssa->waiting)
+        return gg_fail(message, GG_ERR_MEMORY, "translation: out of memory");
+    for (uint32_t b = 0; b < ir->block_count; b++)
+        ssa->waiting[b] = ir->blocks[b].preds;
+    return GG_OK;
+}
+
+void gg_ssa_write(struct gg_ssa *ssa, uint32_t block, uint32_t reg, gg_value value) { *slot(ssa, block, reg) = value; }
+
+static void complete(struct gg_ssa *ssa, uint32_t block, uint32_t reg, gg_value phi)
+{
+    const struct gg_ir_block *b = &ssa->ir->blocks[block];
+    for (uint32_t p = 0; p < b->preds; p++) {
+        gg_value from = gg_ssa_read(ssa, ssa->ir->preds[b->pred_first + p], reg);
+        ssa->ir->phi_args[ssa->ir->values[phi].arg[0] + p] = from; /* reading may have moved the array */
+    }
+}
+
+gg_value gg_ssa_read(struct gg_ssa *ssa, uint32_t block, uint32_t reg)
+{
+    /* Up a chain of single predecessors without recursion; then down again, so that the next read is short. */
+    uint32_t at = block;
+    while (!*slot(ssa, at, reg) && !ssa->waiting[at] && ssa->ir->blocks[at].preds == 1)
+        at = ssa->ir->preds[ssa->ir->blocks[at].pred_first];
+    if (!*slot(ssa, at, reg)) {
+        gg_value phi = gg_ir_phi(ssa->ir, at, class_of(reg));
+        *slot(ssa, at, reg) = phi;
+        if (!phi)
+            return 0;
+        if (ssa->waiting[at]) {
+            struct gg_incomplete *todo = gg_arena_alloc(ssa->ir->arena, 1, sizeof *todo);
+            if (!todo)
+                return 0;
+            *todo = (struct gg_incomplete){.next = ssa->incomplete[at], .reg = reg, .phi = phi};
+            ssa->incomplete[at] = todo;
+        } else {
+            complete(ssa, at, reg, phi);
+        }
+    }
+    gg_value found = *slot(ssa, at, reg);
+    for (uint32_t b = block; b != at; b = ssa->ir->preds[ssa->ir->blocks[b].pred_first])
+        *slot(ssa, b, reg) = found;
+    return found;
+}
+
+void gg_ssa_filled(struct gg_ssa *ssa, uint32_t block)
+{
+    for (int i = 0; i < 2; i++) {
+        uint32_t to = ssa->ir->blocks[block].succ[i];
+        if (to == GG_NO_BLOCK || --ssa->waiting[to])
+            continue;
+        for (struct gg_incomplete *todo = ssa->incomplete[to]; todo; todo = todo->next)
+            complete(ssa, to, todo->reg, todo->phi);
+    }
+}
+
+static gg_value resolve(const gg_value *becomes, gg_value v)
+{
+    while (becomes[v])
+        v = becomes[v];
+    return v;
+}
+
+/* The one value that a phi stands for, or 0. */
+static gg_value only_choice(const struct gg_ir *ir, const gg_value *becomes, gg_value phi)
+{
+    const struct gg_ir_value *v = &ir->values[phi];
+    gg_value only = 0;
+    for (uint32_t p = 0; p < ir->blocks[v->block].preds; p++) {
+        gg_value arg = resolve(becomes, ir->phi_args[v->arg[0] + p]);
+        if (arg == phi || arg == only)
+            continue;
+        if (only)
+            return 0;
+        only = arg;
+    }
+    return only;
+}
+
+static void replace_args(struct gg_ir *ir, const gg_value *becomes)
+{
+    for (uint32_t v = 1; v < ir->value_count; v++)
+        if (ir->values[v].op != GG_IR_phi)
+            for (int i = 0; i < GG_IR_ARGS; i++)
+                ir->values[v].arg[i] = resolve(becomes, ir->values[v].arg[i]);
+    for (uint32_t i = 0; i < ir->phi_arg_count; i++)
+        ir->phi_args[i] = resolve(becomes, ir->phi_args[i]);
+    for (uint32_t b = 0; b < ir->block_count; b++)
+        ir->blocks[b].condition = resolve(becomes, ir->blocks[b].condition);
+}
+
+static void mark(bool *live, gg_value *stack, uint32_t *depth, gg_value v)
+{
+    if (v && !live[v]) {
+        live[v] = true;
+        stack[(*depth)++] = v;
+    }
+}
+
+/* Keeps what stores, what decides a branch, and what those use. */
+static void mark_live(const struct gg_ir *ir, bool *live, gg_value *stack)
+{
+    uint32_t depth = 0;
+    for (uint32_t b = 0; b < ir->block_count; b++) {
+        mark(live, stack, &depth, ir->blocks[b].condition);
+        for (uint32_t i = 0; i < ir->blocks[b].count; i++)
+            if (gg_ir_ops[ir->values[ir->blocks[b].values[i]].op].flags & GG_IRF_STORES)
+                mark(live, stack, &depth, ir->blocks[b].values[i]);
+    }
+    while (depth) {
+        const struct gg_ir_value *v = &ir->values[stack[--depth]];
+        if (v->op == GG_IR_phi) {
+            for (uint32_t p = 0; p < ir->blocks[v->block].preds; p++)
+                mark(live, stack, &depth, ir->phi_args[v->arg[0] + p]);
+            continue;
+        }
+        for (int i = 0; i < GG_IR_ARGS; i++)
+            mark(live, stack, &depth, v->arg[i]);
+    }
+}
+
+int32_t gg_ssa_finish(struct gg_ssa *ssa, char **message)
+{
+    struct gg_ir *ir = ssa->ir;
+    gg_value *becomes = gg_arena_alloc(ir->arena, ir->value_count, sizeof *becomes);
+    gg_value *stack = gg_arena_alloc(ir->arena, ir->value_count, sizeof *stack);
+    bool *live = gg_arena_alloc(ir->arena, ir->value_count, sizeof *live);
+    if (!becomes || !stack || !live || ir->arena->failed)
+        return gg_fail(message, GG_ERR_MEMORY, "translation: out of memory");
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (gg_value v = 1; v < ir->value_count; v++)
+            if (ir->values[v].op == GG_IR_phi && !becomes[v]) {
+                becomes[v] = only_choice(ir, becomes, v);
+                changed |= becomes[v] != 0;
+            }
+    }
+    replace_args(ir, becomes);
+    mark_live(ir, live, stack);
+    for (uint32_t b = 0; b < ir->block_count; b++) {
+        struct gg_ir_block *block = &ir->blocks[b];
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < block->count; i++)
+            if (live[block->values[i]])
+                block->values[kept++] = block->values[i];
+        block->count = kept;
+    }
+    return GG_OK;
+}
