@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 import guestgpu
-from guestgpu import errors, experiment, report, results
+from guestgpu import cli_guest, errors, experiment, report, results
 from guestgpu.experiment import Exit
 from guestgpu.runner import Output, Report
 
@@ -22,6 +22,9 @@ from guestgpu.runner import Output, Report
 @click.version_option(guestgpu.__version__, prog_name="guestgpu")
 def cli() -> None:
     """A research testbed for the hot paths of GPU emulators and translation layers."""
+
+
+cli_guest.register(cli)
 
 
 class _Experiments(click.Group):
