@@ -98,6 +98,15 @@ static uint32_t unique(struct gg_spirv *s, SpvOp op, const uint32_t *operands, u
     return copy[result];
 }
 
+void gg_spirv_capability(struct gg_spirv *s, SpvCapability capability)
+{
+    const struct gg_words *w = &s->section[GG_SECTION_CAPABILITIES];
+    for (size_t at = 1; !s->failed && at < w->count; at += 2)
+        if (w->data[at] == (uint32_t)capability)
+            return;
+    instruction(s, GG_SECTION_CAPABILITIES, SpvOpCapability, (const uint32_t[]){(uint32_t)capability}, 1);
+}
+
 uint32_t gg_spirv_type(struct gg_spirv *s, SpvOp op, unsigned count, ...)
 {
     uint32_t operands[MAX_OPERANDS] = {0};

@@ -58,6 +58,9 @@ int32_t gg_spirv_finish(struct gg_spirv *s, SpvExecutionModel model, uint32_t **
 
 uint32_t gg_spirv_id(struct gg_spirv *s);
 
+/* Once each. */
+void gg_spirv_capability(struct gg_spirv *s, SpvCapability capability);
+
 /* Types and constants: the same call returns the same id. `operands` are ids or literals as the opcode has them. */
 uint32_t gg_spirv_type(struct gg_spirv *s, SpvOp op, unsigned count, ...);
 uint32_t gg_spirv_constant(struct gg_spirv *s, uint32_t type, uint32_t bits);

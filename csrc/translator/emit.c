@@ -212,6 +212,7 @@ static uint32_t scalar_op(struct gg_emit *e, const struct gg_ir_value *v)
     case GG_IR_first_lane:
         return other_lane(e, v->arg[0], first_lane(e, v->arg[1]));
     case GG_IR_load_word:
+    case GG_IR_load_word_if:
         return gg_emit_memory(e, v);
     default:
         return gg_emit_pure(e, v, false);

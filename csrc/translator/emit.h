@@ -43,8 +43,9 @@ struct gg_emit {
     uint32_t buffer[GG_EMIT_BUFFERS];
     uint32_t lds; /* Workgroup array, 0 without LDS */
     uint32_t lds_words;
-    uint32_t wave;                                                     /* value: this wave's number in the group */
-    uint32_t group;                                                    /* value: WorkgroupId */
+    uint32_t wave;         /* value: this wave's number in the group */
+    uint32_t group;        /* value: WorkgroupId */
+    uint32_t fma32, fma64; /* functions, 0 until they are needed: emit_double.c */
     uint32_t place, load_function[GG_IR_MEM_KINDS], store_function[3]; /* emit_memory.c */
     uint32_t *region;    /* of each value: 0 for scalars, else the region that makes it */
     bool *stored;        /* of each value: it has a variable */
@@ -80,9 +81,15 @@ uint32_t gg_emit_element(struct gg_emit *e, uint32_t variable, uint32_t index); 
 /* One operation: emit_ops.c gives the id of a lane's or scalar's result. */
 uint32_t gg_emit_pure(struct gg_emit *e, const struct gg_ir_value *v, bool lane);
 
+uint32_t gg_emit_double(struct gg_emit *e, const struct gg_ir_value *v, const uint32_t *bits); /* emit_double.c */
+uint32_t gg_emit_fma32(struct gg_emit *e, uint32_t a, uint32_t b, uint32_t c); /* of f32, rounded once */
+
 /* emit_memory.c */
 void gg_emit_memory_functions(struct gg_emit *e);
 uint32_t gg_emit_memory(struct gg_emit *e, const struct gg_ir_value *v);
+/* emit_update.c: the old dword at a pointer, which becomes enum gg_ir_update of it. */
+uint32_t gg_emit_update(struct gg_emit *e, uint32_t kind, SpvScope scope, uint32_t pointer, uint32_t data,
+                        uint32_t second);
 /* emit_flow.c: the dispatch loop, and the phases around it where waves meet. */
 void gg_emit_flow(struct gg_emit *e);
 

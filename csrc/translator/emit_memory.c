@@ -210,16 +210,27 @@ static uint32_t in_lds(struct gg_emit *e, uint32_t at, uint32_t bytes, uint32_t 
     return gg_spirv_op(s, SpvOpLogicalAnd, gg_spirv_bool(s), 2, active, gg_spirv_less(s, at, limit));
 }
 
+/* The old dword; the atomic or update of the value is done to it. */
+static uint32_t atomic_on(struct gg_emit *e, const struct gg_ir_value *v, SpvScope scope, uint32_t pointer,
+                          uint32_t data, uint32_t second)
+{
+    if (second)
+        return gg_emit_update(e, v->imm, scope, pointer, data, second);
+    return gg_spirv_atomic(&e->s, atomics[v->imm], scope, pointer, data);
+}
+
 static uint32_t emit_lds(struct gg_emit *e, const struct gg_ir_value *v)
 {
     struct gg_spirv *s = &e->s;
     uint32_t u32 = gg_spirv_u32(s), zero = gg_spirv_const(s, 0), two = gg_spirv_const(s, 2),
              three = gg_spirv_const(s, 3);
-    bool loads = v->op == GG_IR_lds_load, atomic = v->op == GG_IR_lds_atomic;
+    bool loads = v->op == GG_IR_lds_load, updates = v->op == GG_IR_lds_update;
+    bool atomic = updates || v->op == GG_IR_lds_atomic;
     if (!e->lds)
         return loads || atomic ? zero : 0;
     uint32_t at = gg_emit_lane_word(e, v->arg[0]), data = loads ? 0 : gg_emit_lane_word(e, v->arg[1]);
-    uint32_t active = gg_emit_lane_bit(e, v->arg[loads ? 1 : 2]);
+    uint32_t second = updates ? gg_emit_lane_word(e, v->arg[2]) : 0;
+    uint32_t active = gg_emit_lane_bit(e, v->arg[loads ? 1 : updates ? 3 : 2]);
     uint32_t bytes = atomic ? 4 : bytes_of[v->imm];
     /* LDS aligns what it accesses: the low bits of the address do not count. */
     uint32_t aligned = u32_op(e, SpvOpBitwiseAnd, at, gg_spirv_const(s, ~(bytes - 1)));
@@ -231,7 +242,7 @@ static uint32_t emit_lds(struct gg_emit *e, const struct gg_ir_value *v)
     uint32_t index = u32_op(e, SpvOpShiftRightLogical, aligned, two), pointer = lds_word(e, index);
     uint32_t shift = u32_op(e, SpvOpShiftLeftLogical, u32_op(e, SpvOpBitwiseAnd, aligned, three), three);
     if (atomic) {
-        gg_spirv_store(s, result, gg_spirv_atomic(s, atomics[v->imm], SpvScopeWorkgroup, pointer, data));
+        gg_spirv_store(s, result, atomic_on(e, v, SpvScopeWorkgroup, pointer, data, second));
     } else if (loads) {
         uint32_t word = u32_op(e, SpvOpShiftRightLogical, gg_spirv_load(s, u32, pointer), shift);
         gg_spirv_store(s, result, extend(e, word, v->imm));
@@ -253,7 +264,9 @@ static uint32_t emit_atomic(struct gg_emit *e, const struct gg_ir_value *v)
     uint32_t u32 = gg_spirv_u32(s), zero = gg_spirv_const(s, 0), none = gg_spirv_const(s, UINT32_MAX);
     uint32_t two = gg_spirv_const(s, 2), boolean = gg_spirv_bool(s), result = gg_spirv_local(s, u32, "atomic_result");
     uint32_t low = gg_emit_lane_word(e, v->arg[0]), high = gg_emit_lane_word(e, v->arg[1]);
-    uint32_t data = gg_emit_lane_word(e, v->arg[2]), active = gg_emit_lane_bit(e, v->arg[3]);
+    uint32_t data = gg_emit_lane_word(e, v->arg[2]);
+    uint32_t second = v->op == GG_IR_update ? gg_emit_lane_word(e, v->arg[3]) : 0;
+    uint32_t active = gg_emit_lane_bit(e, v->arg[second ? 4 : 3]);
     gg_spirv_store(s, result, zero);
     struct gg_spirv_if lane, block;
     gg_spirv_begin_if(s, &lane, active);
@@ -262,7 +275,7 @@ static uint32_t emit_atomic(struct gg_emit *e, const struct gg_ir_value *v)
     uint32_t there = gg_spirv_op(s, SpvOpINotEqual, boolean, 2, at, none);
     gg_spirv_begin_if(s, &block, there);
     uint32_t pointer = buffer_word(e, GG_EMIT_MEMORY, u32_op(e, SpvOpShiftRightLogical, at, two));
-    gg_spirv_store(s, result, gg_spirv_atomic(s, atomics[v->imm], SpvScopeDevice, pointer, data));
+    gg_spirv_store(s, result, atomic_on(e, v, SpvScopeDevice, pointer, data, second));
     gg_spirv_end_if(s, &block);
     gg_spirv_begin_if(s, &block, gg_spirv_op(s, SpvOpLogicalNot, boolean, 1, there));
     count_outside(e, 1);
@@ -280,6 +293,15 @@ uint32_t gg_emit_memory(struct gg_emit *e, const struct gg_ir_value *v)
     case GG_IR_load_word: {
         uint32_t low = gg_emit_word(e, v->arg[0]), high = gg_emit_word(e, v->arg[1]);
         return gg_spirv_op(s, SpvOpFunctionCall, u32, 3, e->load_function[v->imm], low, high);
+    }
+    case GG_IR_load_word_if: {
+        uint32_t low = gg_emit_word(e, v->arg[0]), high = gg_emit_word(e, v->arg[1]);
+        uint32_t result = gg_spirv_local(s, u32, "load_result");
+        gg_spirv_store(s, result, zero);
+        gg_spirv_begin_if(s, &lane, gg_emit_bit(e, v->arg[2]));
+        gg_spirv_store(s, result, gg_spirv_op(s, SpvOpFunctionCall, u32, 3, e->load_function[v->imm], low, high));
+        gg_spirv_end_if(s, &lane);
+        return gg_spirv_load(s, u32, result);
     }
     case GG_IR_load: {
         uint32_t low = gg_emit_lane_word(e, v->arg[0]), high = gg_emit_lane_word(e, v->arg[1]);
@@ -300,6 +322,7 @@ uint32_t gg_emit_memory(struct gg_emit *e, const struct gg_ir_value *v)
         return 0;
     }
     case GG_IR_atomic:
+    case GG_IR_update:
         return emit_atomic(e, v);
     default:
         return emit_lds(e, v);

@@ -81,7 +81,7 @@ static uint32_t float_op(struct gg_emit *e, const struct gg_ir_value *v, const u
     case GG_IR_fmul:
         return as_bits(e, exact(e, SpvOpFMul, a, b));
     case GG_IR_ffma:
-        return as_bits(e, ext(e, f32, GLSLstd450Fma, 3, a, b, c));
+        return as_bits(e, gg_emit_fma32(e, a, b, c));
     case GG_IR_fmin:
         return as_bits(e, ext(e, f32, GLSLstd450NMin, 2, a, b, 0));
     case GG_IR_fmax:
@@ -222,9 +222,11 @@ uint32_t gg_emit_pure(struct gg_emit *e, const struct gg_ir_value *v, bool lane)
         uint32_t no = lane ? gg_emit_lane_word(e, v->arg[2]) : gg_emit_word(e, v->arg[2]);
         return gg_spirv_select(&e->s, condition, yes, no);
     }
-    uint32_t bits[3] = {0};
-    for (int i = 0; i < 3 && v->arg[i]; i++)
+    uint32_t bits[GG_IR_ARGS] = {0};
+    for (int i = 0; i < GG_IR_ARGS && v->arg[i]; i++)
         bits[i] = lane ? gg_emit_lane_word(e, v->arg[i]) : gg_emit_word(e, v->arg[i]);
+    if (v->op >= GG_IR_dadd && v->op <= GG_IR_d2u)
+        return gg_emit_double(e, v, bits);
     uint32_t made = integer_op(e, v, bits);
     return made ? made : float_op(e, v, bits);
 }

@@ -70,10 +70,8 @@ static void place(struct plan *p, gg_value value)
         p->open = true;
     }
     p->e->region[value] = p->region;
-    p->loads |= loads;
+    p->loads |= loads; /* of an atomic both: whatever reads or writes memory after it closes the region */
     p->stores |= stores;
-    if (loads && stores)
-        close(p);
 }
 
 /* A value has a variable if something outside its region, or outside its block, uses it. */

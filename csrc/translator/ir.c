@@ -259,6 +259,29 @@ static gg_value fold_masks(struct gg_ir *ir, struct gg_ir_place at, const struct
     }
 }
 
+/*
+ * x * 0 and x + 0 in integers: lavapipe takes them for 0 and x, even where x is infinite, negative or -0.
+ */
+static gg_value fold_float_zero(struct gg_ir *ir, struct gg_ir_place at, const struct gg_ir_value *v, uint32_t b)
+{
+    enum gg_ir_class bit = v->class == GG_IR_S ? GG_IR_B : GG_IR_M;
+    gg_value x = v->arg[0], sign = gg_ir_constant(ir, at, GG_IR_S, 0x80000000u);
+    if (v->op == GG_IR_fadd && b == 0) {
+        gg_value negative = gg_ir_make(ir, at, GG_IR_eq, bit, 0, x, sign, 0, 0),
+                 zero = gg_ir_constant(ir, at, GG_IR_S, 0);
+        return gg_ir_make(ir, at, GG_IR_select, v->class, 0, negative, zero, x, 0);
+    }
+    if (v->op != GG_IR_fmul || b & 0x7fffffffu)
+        return 0;
+    gg_value flipped = gg_ir_make(ir, at, GG_IR_xor, v->class, 0, x, v->arg[1], 0, 0);
+    gg_value most = gg_ir_constant(ir, at, GG_IR_S, 0x7f7fffffu), low = gg_ir_constant(ir, at, GG_IR_S, 0x7fffffffu);
+    gg_value magnitude = gg_ir_make(ir, at, GG_IR_and, v->class, 0, x, low, 0, 0);
+    gg_value special = gg_ir_make(ir, at, GG_IR_lt_u, bit, 0, most, magnitude, 0, 0);
+    gg_value nan = gg_ir_constant(ir, at, GG_IR_S, 0x7fc00000u);
+    gg_value zero = gg_ir_make(ir, at, GG_IR_and, v->class, 0, flipped, sign, 0, 0);
+    return gg_ir_make(ir, at, GG_IR_select, v->class, 0, special, nan, zero, 0);
+}
+
 static gg_value fold(struct gg_ir *ir, struct gg_ir_place at, struct gg_ir_value *v)
 {
     uint32_t a, b, bits;
@@ -280,6 +303,8 @@ static gg_value fold(struct gg_ir *ir, struct gg_ir_place at, struct gg_ir_value
     if (v->op == GG_IR_select && v->arg[1] == v->arg[2] && ir->values[v->arg[1]].class == v->class)
         return v->arg[1];
     gg_value folded = right ? fold_neutral(ir, at, v, b) : 0;
+    if (!folded && right && !left)
+        folded = fold_float_zero(ir, at, v, b);
     return folded ? folded : fold_masks(ir, at, v);
 }
 
@@ -296,15 +321,19 @@ gg_value gg_ir_constant(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_clas
 gg_value gg_ir_make(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_opcode op, enum gg_ir_class class, uint32_t imm,
                     gg_value a, gg_value b, gg_value c, gg_value d)
 {
-    struct gg_ir_value v = {.op = (uint16_t)op,
-                            .class = (uint8_t)class,
-                            .block = at.block,
-                            .offset = at.offset,
-                            .imm = imm,
-                            .arg = {a, b, c, d}};
+    const gg_value args[GG_IR_ARGS] = {a, b, c, d};
+    return gg_ir_make_wide(ir, at, op, class, imm, args);
+}
+
+gg_value gg_ir_make_wide(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_opcode op, enum gg_ir_class class,
+                         uint32_t imm, const gg_value *args)
+{
+    struct gg_ir_value v = {
+        .op = (uint16_t)op, .class = (uint8_t)class, .block = at.block, .offset = at.offset, .imm = imm};
+    memcpy(v.arg, args, sizeof v.arg);
     if (!(gg_ir_ops[op].flags & GG_IRF_PURE))
         return append(ir, v);
-    gg_value folded = a ? fold(ir, at, &v) : 0;
+    gg_value folded = args[0] ? fold(ir, at, &v) : 0;
     if (!folded)
         folded = find_same(ir, &v);
     return folded ? folded : append(ir, v);

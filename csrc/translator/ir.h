@@ -72,10 +72,25 @@ enum gg_ir_atomic {
     GG_IR_ATOMIC_XOR,
     GG_IR_ATOMICS
 };
+/* imm of updates: atomics that a device does by comparing and swapping until nobody came between. */
+enum gg_ir_update {
+    GG_IR_UPDATE_CMPSWAP = 0, /* second: what the old value must equal */
+    GG_IR_UPDATE_INC,         /* wraps to 0 after the data */
+    GG_IR_UPDATE_DEC,         /* wraps to the data */
+    GG_IR_UPDATE_CSUB,        /* not below 0 */
+    GG_IR_UPDATE_RSUB,        /* data - old */
+    GG_IR_UPDATE_MSKOR,       /* (old & ~data) | second */
+    GG_IR_UPDATE_WRAP,        /* old >= data ? old - data : old + second */
+    GG_IR_UPDATE_FCMPSWAP,    /* as floats */
+    GG_IR_UPDATE_FMIN,
+    GG_IR_UPDATE_FMAX,
+    GG_IR_UPDATE_FADD,
+    GG_IR_UPDATES
+};
 
 typedef uint32_t gg_value; /* number of a value; 0 is none */
 
-#define GG_IR_ARGS 4
+#define GG_IR_ARGS 6 /* gg_ir_make() takes four */
 
 struct gg_ir_value {
     uint16_t op;    /* enum gg_ir_opcode */
@@ -133,6 +148,9 @@ struct gg_ir_place {
 };
 gg_value gg_ir_make(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_opcode op, enum gg_ir_class class, uint32_t imm,
                     gg_value a, gg_value b, gg_value c, gg_value d);
+/* With all arguments, 0 behind the last: of operations that have more than four, or any number. */
+gg_value gg_ir_make_wide(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_opcode op, enum gg_ir_class class,
+                         uint32_t imm, const gg_value *args);
 gg_value gg_ir_constant(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_class class, uint32_t imm);
 /* A phi with room for the block's predecessors, its arguments still 0; it goes to the block's front. */
 gg_value gg_ir_phi(struct gg_ir *ir, uint32_t block, enum gg_ir_class class);

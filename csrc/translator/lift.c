@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Registers and operands as values, and the walk over the program. */
-#include "lift.h"
+#include "lift_float.h"
 
 #include "message.h"
 
@@ -204,8 +204,11 @@ static int32_t lift_inst(struct gg_lift *l)
     case GG_FORMAT_VOP2:
     case GG_FORMAT_VOP3:
         return gg_inst_info(l->inst)->format == GG_FORMAT_VOPC ? gg_lift_compare(l) : gg_lift_vector(l);
+    case GG_FORMAT_VOP3P:
+        return gg_lift_packed(l);
     case GG_FORMAT_SMEM:
     case GG_FORMAT_MUBUF:
+    case GG_FORMAT_MTBUF:
     case GG_FORMAT_FLAT:
     case GG_FORMAT_GLOBAL:
         return gg_lift_memory(l);

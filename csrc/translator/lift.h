@@ -26,6 +26,13 @@ int32_t gg_lift_vector(struct gg_lift *l);
 int32_t gg_lift_compare(struct gg_lift *l);
 int32_t gg_lift_memory(struct gg_lift *l);
 int32_t gg_lift_lds(struct gg_lift *l);
+int32_t gg_lift_lanes(struct gg_lift *l); /* of any unit */
+int32_t gg_lift_bits(struct gg_lift *l);
+int32_t gg_lift_ds(struct gg_lift *l); /* the rarer ones */
+int32_t gg_lift_buffer(struct gg_lift *l);
+int32_t gg_lift_format(struct gg_lift *l); /* typed loads of MUBUF and MTBUF */
+int32_t gg_lift_atomic(struct gg_lift *l); /* of DS, FLAT, GLOBAL and MUBUF */
+int32_t gg_lift_scalar_buffer(struct gg_lift *l);
 
 /* Shorthands. S and V results. */
 gg_value gg_l1(struct gg_lift *l, enum gg_ir_opcode op, enum gg_ir_class class, gg_value a);

@@ -171,6 +171,6 @@ int32_t gg_lift_lds(struct gg_lift *l)
     case GG_OP_ds_bpermute_b32:
         return permute(l);
     default:
-        return GG_ERR_UNSUPPORTED;
+        return gg_lift_ds(l);
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Guest memory by addresses: SMEM, GLOBAL and FLAT. */
-#include "lift_wide.h"
+#include "lift_buffer.h"
 
 static gg_value k(struct gg_lift *l, uint32_t bits) { return gg_lk(l, bits); }
 
@@ -45,12 +45,16 @@ static int32_t lift_scalar_load(struct gg_lift *l)
     return GG_OK;
 }
 
-static bool vector_address(struct gg_lift *l, struct gg_pair *address)
+bool gg_l_flat_address(struct gg_lift *l, struct gg_pair *address)
 {
     const struct gg_inst *inst = l->inst;
     if (inst->src[1].kind) { /* scalar base, 32-bit lane offset */
         struct gg_pair base = {gg_l_scalar(l, &inst->src[1], 0), gg_l_scalar(l, &inst->src[1], 1)};
         gg_value offset = inst->src[0].kind ? gg_l_vector(l, &inst->src[0], 0) : k(l, 0);
+        if (inst->op == GG_OP_global_load_dword_addtid || inst->op == GG_OP_global_store_dword_addtid) {
+            gg_value lane = gg_ir_make(l->ir, l->at, GG_IR_lane, GG_IR_V, 0, 0, 0, 0, 0);
+            offset = gg_l2(l, GG_IR_shl, GG_IR_V, lane, k(l, 2));
+        }
         if (!base.low || !base.high || !offset)
             return false;
         *address = plus_word(l, GG_IR_V, base, offset);
@@ -84,6 +88,8 @@ static bool access_of(uint32_t op, enum gg_ir_memory *kind, uint32_t *words)
         return true;
     case GG_OP_flat_load_dword:
     case GG_OP_flat_store_dword:
+    case GG_OP_global_load_dword_addtid:
+    case GG_OP_global_store_dword_addtid:
         return true;
     case GG_OP_flat_load_dwordx2:
     case GG_OP_flat_store_dwordx2:
@@ -98,7 +104,7 @@ static bool access_of(uint32_t op, enum gg_ir_memory *kind, uint32_t *words)
         *words = 4;
         return true;
     default:
-        return false;
+        return gg_l_small_access(op, kind);
     }
 }
 
@@ -108,7 +114,7 @@ static int32_t lift_flat(struct gg_lift *l)
     enum gg_ir_memory kind;
     uint32_t words;
     struct gg_pair address;
-    if (!access_of(inst->op, &kind, &words) || inst->flags & GG_INST_LDS || !vector_address(l, &address))
+    if (!access_of(inst->op, &kind, &words) || inst->flags & GG_INST_LDS || !gg_l_flat_address(l, &address))
         return GG_ERR_UNSUPPORTED;
     bool loads = gg_inst_info(inst)->flags & GG_OPF_LOAD;
     gg_value made[4], exec = gg_l_exec(l);
@@ -117,63 +123,12 @@ static int32_t lift_flat(struct gg_lift *l)
         if (loads) {
             made[i] = gg_ir_make(l->ir, l->at, GG_IR_load, GG_IR_V, kind, at.low, at.high, exec, 0);
         } else {
-            gg_value data = gg_l_vector(l, &inst->src[2], i);
+            gg_value data = gg_l_stored(l, &inst->src[2], i);
             gg_ir_make(l->ir, l->at, GG_IR_store, GG_IR_NONE, kind, at.low, at.high, data, exec);
         }
     }
     for (uint32_t i = 0; loads && i < words; i++)
-        gg_l_set_vgpr(l, inst->dst[0].value + i, made[i]);
-    return GG_OK;
-}
-
-static bool atomic_of(uint32_t op, enum gg_ir_atomic *kind)
-{
-    switch (op) {
-    case GG_OP_flat_atomic_swap:
-        *kind = GG_IR_ATOMIC_SWAP;
-        return true;
-    case GG_OP_flat_atomic_add:
-        *kind = GG_IR_ATOMIC_ADD;
-        return true;
-    case GG_OP_flat_atomic_sub:
-        *kind = GG_IR_ATOMIC_SUB;
-        return true;
-    case GG_OP_flat_atomic_umin:
-        *kind = GG_IR_ATOMIC_UMIN;
-        return true;
-    case GG_OP_flat_atomic_umax:
-        *kind = GG_IR_ATOMIC_UMAX;
-        return true;
-    case GG_OP_flat_atomic_smin:
-        *kind = GG_IR_ATOMIC_SMIN;
-        return true;
-    case GG_OP_flat_atomic_smax:
-        *kind = GG_IR_ATOMIC_SMAX;
-        return true;
-    case GG_OP_flat_atomic_and:
-        *kind = GG_IR_ATOMIC_AND;
-        return true;
-    case GG_OP_flat_atomic_or:
-        *kind = GG_IR_ATOMIC_OR;
-        return true;
-    case GG_OP_flat_atomic_xor:
-        *kind = GG_IR_ATOMIC_XOR;
-        return true;
-    default:
-        return false;
-    }
-}
-
-static int32_t lift_flat_atomic(struct gg_lift *l)
-{
-    enum gg_ir_atomic kind;
-    struct gg_pair address;
-    if (!atomic_of(l->inst->op, &kind) || !vector_address(l, &address))
-        return GG_ERR_UNSUPPORTED;
-    gg_value data = gg_l_vector(l, &l->inst->src[2], 0), exec = gg_l_exec(l);
-    gg_value old = gg_ir_make(l->ir, l->at, GG_IR_atomic, GG_IR_V, kind, address.low, address.high, data, exec);
-    if (l->inst->dst[0].kind)
-        gg_l_set_vgpr(l, l->inst->dst[0].value, old);
+        gg_l_set_loaded(l, inst->dst[0].value + i, made[i]);
     return GG_OK;
 }
 
@@ -188,6 +143,12 @@ int32_t gg_lift_memory(struct gg_lift *l)
         case GG_OP_s_load_dwordx8:
         case GG_OP_s_load_dwordx16:
             return lift_scalar_load(l);
+        case GG_OP_s_buffer_load_dword:
+        case GG_OP_s_buffer_load_dwordx2:
+        case GG_OP_s_buffer_load_dwordx4:
+        case GG_OP_s_buffer_load_dwordx8:
+        case GG_OP_s_buffer_load_dwordx16:
+            return gg_lift_scalar_buffer(l);
         case GG_OP_s_dcache_inv:
         case GG_OP_s_gl1_inv:
             return GG_OK;
@@ -196,9 +157,10 @@ int32_t gg_lift_memory(struct gg_lift *l)
         }
     case GG_FORMAT_FLAT:
     case GG_FORMAT_GLOBAL:
-        return gg_inst_info(l->inst)->flags & GG_OPF_ATOMIC ? lift_flat_atomic(l) : lift_flat(l);
-    case GG_FORMAT_MUBUF: /* caches are the device's affair; buffers by descriptor are still to come */
-        return l->inst->op == GG_OP_buffer_gl0_inv || l->inst->op == GG_OP_buffer_gl1_inv ? GG_OK : GG_ERR_UNSUPPORTED;
+        return gg_inst_info(l->inst)->flags & GG_OPF_ATOMIC ? gg_lift_atomic(l) : lift_flat(l);
+    case GG_FORMAT_MUBUF:
+    case GG_FORMAT_MTBUF:
+        return gg_lift_buffer(l);
     default:
         return GG_ERR_UNSUPPORTED;
     }

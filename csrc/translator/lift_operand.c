@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lift_operand.h"
+#include "lift_float.h"
 
 static gg_value k(struct gg_lift *l, uint32_t bits) { return gg_lk(l, bits); }
 
@@ -107,12 +107,9 @@ static gg_value sdwa_part(struct gg_lift *l, gg_value value, uint32_t select, bo
     return gg_l_part(l, GG_IR_V, value, 8 * select, 8, is_signed);
 }
 
-static bool is_float(uint32_t type) { return type == GG_TYPE_F32; }
-
-static bool is_dword(uint32_t type)
-{
-    return type == GG_TYPE_B32 || type == GG_TYPE_U32 || type == GG_TYPE_I32 || type == GG_TYPE_F32;
-}
+static bool is_float(uint32_t type) { return type == GG_TYPE_F32 || type == GG_TYPE_F16; }
+static bool is_half(uint32_t type) { return type >= GG_TYPE_B16 && type <= GG_TYPE_F16; }
+static bool is_dword(uint32_t type) { return type >= GG_TYPE_B16 && type <= GG_TYPE_F32; }
 
 int32_t gg_l_read_sources(struct gg_lift *l, struct gg_sources *s)
 {
@@ -139,10 +136,15 @@ int32_t gg_l_read_sources(struct gg_lift *l, struct gg_sources *s)
             return result;
     }
     for (uint32_t i = 0; i < 3; i++) {
+        bool half = s->value[i] && is_half(inst->src[i].type);
+        uint32_t sign = half ? 0x8000u : 0x80000000u;
+        if (half) /* the other half is nobody's */
+            s->value[i] = gg_l_part(l, GG_IR_V, s->value[i],
+                                    inst->format == GG_FORMAT_VOP3 ? 16 * (inst->op_sel >> i & 1u) : 0, 16, false);
         if (inst->abs >> i & 1)
-            s->value[i] = v2(l, GG_IR_and, s->value[i], k(l, 0x7fffffffu));
+            s->value[i] = v2(l, GG_IR_and, s->value[i], k(l, sign - 1));
         if (inst->neg >> i & 1)
-            s->value[i] = v2(l, GG_IR_xor, s->value[i], k(l, 0x80000000u));
+            s->value[i] = v2(l, GG_IR_xor, s->value[i], k(l, sign));
     }
     return GG_OK;
 }
@@ -176,16 +178,48 @@ void gg_l_write_result(struct gg_lift *l, const struct gg_sources *s, gg_value v
     gg_value old = gg_ssa_read(&l->ssa, l->at.block, reg);
     if (l->inst->form == GG_FORM_SDWA)
         value = sdwa_result(l, value, old);
+    else if (is_half(l->inst->dst[0].type)) /* the other half of the register stays */
+        value = gg_l_in_half(l, value, old, l->inst->format == GG_FORMAT_VOP3 && l->inst->op_sel & 8);
     gg_value write = s->write ? s->write : gg_l_exec(l);
     gg_ssa_write(&l->ssa, l->at.block, reg, gg_l_select(l, GG_IR_V, write, value, old));
+}
+
+gg_value gg_l_in_half(struct gg_lift *l, gg_value value, gg_value old, bool high)
+{
+    gg_value kept = v2(l, GG_IR_and, old, k(l, high ? 0xffffu : 0xffff0000u));
+    gg_value placed = high ? v2(l, GG_IR_shl, value, k(l, 16)) : v2(l, GG_IR_and, value, k(l, 0xffffu));
+    return v2(l, GG_IR_or, kept, placed);
+}
+
+/* To 0..1; a NaN to 0 where MODE says so. */
+static gg_value clamp(struct gg_lift *l, gg_value value)
+{
+    gg_value positive = gg_l2(l, GG_IR_flt, GG_IR_M, k(l, 0), value);
+    gg_value clamped = gg_l_select(l, GG_IR_V, positive, v2(l, GG_IR_fmin, value, k(l, 0x3f800000u)), k(l, 0));
+    return gg_l_dx10_clamp(l) ? clamped : gg_l_select(l, GG_IR_V, gg_l_is_nan_bits(l, value), value, clamped);
 }
 
 gg_value gg_l_float_result(struct gg_lift *l, gg_value value)
 {
     static const uint32_t factors[4] = {0, 0x40000000u, 0x40800000u, 0x3f000000u}; /* 2, 4, 1/2 */
-    if (l->inst->omod)
+    uint32_t type = l->inst->dst[0].type;
+    if (!is_float(type))
+        return value;
+    if (l->inst->op != GG_OP_v_div_fixup_f32 && l->inst->op != GG_OP_v_div_fixup_f16)
+        value = gg_l_flush_result(l, type, value);
+    /* The hardware multiplies only where denormal results are flushed and IEEE mode is off. */
+    bool multiplies = l->inst->omod && !gg_l_ieee(l) && !gg_l_keeps_results(l, type);
+    bool clamps = l->inst->flags & GG_INST_CLAMP;
+    if (!multiplies && !clamps)
+        return value;
+    value = type == GG_TYPE_F16 ? gg_l_half_to_float(l, value) : value;
+    if (multiplies) {
         value = v2(l, GG_IR_fmul, value, k(l, factors[l->inst->omod]));
-    if (l->inst->flags & GG_INST_CLAMP) /* to 0..1, a NaN to 0 */
-        value = v2(l, GG_IR_fmin, v2(l, GG_IR_fmax, value, k(l, 0)), k(l, 0x3f800000u));
-    return value;
+        value = type == GG_TYPE_F16 ? gg_l_half_to_float(l, gg_l_flush(l, type, gg_l_float_to_half(l, value, false)))
+                                    : gg_l_flush(l, type, value);
+        gg_value is_zero = gg_l2(l, GG_IR_feq, GG_IR_M, value, k(l, 0));
+        value = gg_l_select(l, GG_IR_V, is_zero, k(l, 0), value);
+    }
+    value = clamps ? clamp(l, value) : value;
+    return type == GG_TYPE_F16 ? gg_l_float_to_half(l, value, false) : value;
 }

@@ -288,7 +288,7 @@ static int32_t lift_sop2(struct gg_lift *l)
         return GG_OK;
     }
     default:
-        return GG_ERR_UNSUPPORTED;
+        return gg_lift_bits(l);
     }
 }
 
@@ -480,7 +480,7 @@ static int32_t lift_sop1(struct gg_lift *l)
     case GG_OP_s_andn2_wrexec_b64:
         return lift_exec(l, ANDN2, true, false);
     default:
-        return GG_ERR_UNSUPPORTED;
+        return gg_lift_bits(l);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The vector unit: VOP1, VOP2, VOP3 on dwords. Comparisons are in lift_compare.c, sources and results in lift_operand.c. */
-#include "lift_operand.h"
+#include "lift_float.h"
 
 static gg_value k(struct gg_lift *l, uint32_t bits) { return gg_lk(l, bits); }
 
@@ -210,19 +210,20 @@ static gg_value floating(struct gg_lift *l, const gg_value *s)
     case GG_OP_v_mul_f32:
         return v2(l, GG_IR_fmul, s[0], s[1]);
     case GG_OP_v_min_f32:
-        return v2(l, GG_IR_fmin, s[0], s[1]);
+        return gg_l_least(l, false, s[0], s[1]);
     case GG_OP_v_max_f32:
-        return v2(l, GG_IR_fmax, s[0], s[1]);
+        return gg_l_least(l, true, s[0], s[1]);
     case GG_OP_v_fma_f32:
     case GG_OP_v_fmamk_f32:
     case GG_OP_v_fmaak_f32:
         return gg_l3(l, GG_IR_ffma, GG_IR_V, s[0], s[1], s[2]);
     case GG_OP_v_fmac_f32:
-        return gg_l3(l, GG_IR_ffma, GG_IR_V, s[0], s[1], gg_l_vgpr(l, l->inst->dst[0].value));
+        return gg_l3(l, GG_IR_ffma, GG_IR_V, s[0], s[1],
+                     gg_l_flush_source(l, GG_TYPE_F32, gg_l_vgpr(l, l->inst->dst[0].value)));
     case GG_OP_v_min3_f32:
-        return v2(l, GG_IR_fmin, v2(l, GG_IR_fmin, s[0], s[1]), s[2]);
+        return gg_l_least(l, false, gg_l_least(l, false, s[0], s[1]), s[2]);
     case GG_OP_v_max3_f32:
-        return v2(l, GG_IR_fmax, v2(l, GG_IR_fmax, s[0], s[1]), s[2]);
+        return gg_l_least(l, true, gg_l_least(l, true, s[0], s[1]), s[2]);
     case GG_OP_v_floor_f32:
         return v1(l, GG_IR_ffloor, s[0]);
     case GG_OP_v_ceil_f32:
@@ -289,8 +290,11 @@ static int32_t lift_mad64(struct gg_lift *l, const struct gg_sources *s, bool is
     gg_value c[2] = {gg_l_vector(l, &l->inst->src[2], 0), gg_l_vector(l, &l->inst->src[2], 1)}, carry, out;
     gg_value sum_low = gg_l_add_carry(l, GG_IR_V, low, c[0], 0, &carry);
     gg_value sum_high = gg_l_add_carry(l, GG_IR_V, high, c[1], carry, &out);
-    if (is_signed) /* the carry of the signed sum: not met in any program yet */
-        return GG_ERR_UNSUPPORTED;
+    if (is_signed) { /* bit 64 of the sum: the signs and the carry into it */
+        gg_value signs = v2(l, GG_IR_xor, high, c[1]);
+        gg_value differ = gg_l2(l, GG_IR_lt_i, GG_IR_M, signs, k(l, 0));
+        out = gg_l2(l, GG_IR_xor, GG_IR_M, out, differ);
+    }
     out = gg_l2(l, GG_IR_and, GG_IR_M, out, gg_l_exec(l));
     uint32_t dst = l->inst->dst[0].value;
     gg_l_set_vgpr(l, dst, sum_low);
@@ -332,6 +336,23 @@ static int32_t lift_lanes(struct gg_lift *l)
     return GG_OK;
 }
 
+/* Of f32 these flush denormals in and out, whatever MODE says. */
+static bool is_approximate(uint32_t op)
+{
+    return op == GG_OP_v_rcp_f32 || op == GG_OP_v_rcp_iflag_f32 || op == GG_OP_v_rsq_f32 || op == GG_OP_v_sqrt_f32 ||
+           op == GG_OP_v_exp_f32 || op == GG_OP_v_log_f32 || op == GG_OP_v_sin_f32 || op == GG_OP_v_cos_f32;
+}
+
+/* Whether a source's denormals are MODE's matter: not of a quotient that is only fixed up, nor where they are 0. */
+static bool flushes(const struct gg_inst *inst, uint32_t source)
+{
+    uint32_t type = inst->src[source].type, op = inst->op;
+    bool fixed = op == GG_OP_v_div_fixup_f32 || op == GG_OP_v_div_fixup_f16;
+    bool normalises = op == GG_OP_v_cvt_norm_i16_f16 || op == GG_OP_v_cvt_norm_u16_f16 ||
+                      op == GG_OP_v_cvt_pknorm_i16_f16 || op == GG_OP_v_cvt_pknorm_u16_f16;
+    return (type == GG_TYPE_F32 || type == GG_TYPE_F16) && !(fixed && source == 0) && !normalises;
+}
+
 int32_t gg_lift_vector(struct gg_lift *l)
 {
     switch (l->inst->op) {
@@ -341,9 +362,23 @@ int32_t gg_lift_vector(struct gg_lift *l)
     case GG_OP_v_readlane_b32:
     case GG_OP_v_writelane_b32:
         return lift_lanes(l);
+    case GG_OP_v_permlane16_b32:
+    case GG_OP_v_permlanex16_b32:
+    case GG_OP_v_movreld_b32:
+    case GG_OP_v_movrels_b32:
+    case GG_OP_v_movrelsd_b32:
+    case GG_OP_v_movrelsd_2_b32:
+    case GG_OP_v_swap_b32:
+    case GG_OP_v_swaprel_b32:
+        return gg_lift_lanes(l);
     default:
         break;
     }
+    if (l->inst->op == GG_OP_v_dot2c_f32_f16 || l->inst->op == GG_OP_v_dot4c_i32_i8 ||
+        l->inst->op == GG_OP_v_pk_fmac_f16)
+        return gg_lift_packed(l);
+    if (l->inst->src[0].type == GG_TYPE_F64 || l->inst->dst[0].type == GG_TYPE_F64)
+        return gg_lift_double(l);
     struct gg_sources s;
     int32_t result = gg_l_read_sources(l, &s);
     if (result)
@@ -370,6 +405,8 @@ int32_t gg_lift_vector(struct gg_lift *l)
         return lift_carry(l, &s, true, true, true);
     case GG_OP_v_mad_u64_u32:
         return lift_mad64(l, &s, false);
+    case GG_OP_v_mad_i64_i32:
+        return lift_mad64(l, &s, true);
     case GG_OP_v_lshlrev_b64:
         return lift_shift64(l, &s, GG_SHIFT_LEFT);
     case GG_OP_v_lshrrev_b64:
@@ -382,13 +419,32 @@ int32_t gg_lift_vector(struct gg_lift *l)
     gg_value made = integer(l, s.value);
     if (made) {
         if (l->inst->flags & GG_INST_CLAMP)
+            made = gg_lift_clamped(l, s.value);
+        if (!made)
             return GG_ERR_UNSUPPORTED;
         gg_l_write_result(l, &s, made);
         return GG_OK;
     }
+    made = gg_lift_half_integer(l, s.value);
+    if (made) {
+        gg_l_write_result(l, &s, made);
+        return GG_OK;
+    }
+    for (uint32_t i = 0; i < 3; i++)
+        if (s.value[i] && flushes(l->inst, i))
+            s.value[i] = gg_l_flush_source(l, l->inst->src[i].type, s.value[i]);
+    bool approximate = is_approximate(l->inst->op);
+    if (approximate)
+        s.value[0] = gg_l_flush(l, GG_TYPE_F32, s.value[0]);
     made = floating(l, s.value);
-    if (!made)
+    if (made && l->inst->src[0].type == GG_TYPE_F32 && !gg_l_rounds_to_even(l, GG_TYPE_F32))
         return GG_ERR_UNSUPPORTED;
+    if (approximate)
+        made = gg_l_flush(l, GG_TYPE_F32, made);
+    if (!made)
+        made = gg_lift_half_float(l, s.value);
+    if (!made)
+        return gg_lift_single(l, &s);
     gg_l_write_result(l, &s, gg_l_float_result(l, made));
     return GG_OK;
 }

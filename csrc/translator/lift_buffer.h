@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef GG_TRANSLATOR_LIFT_BUFFER_H
+#define GG_TRANSLATOR_LIFT_BUFFER_H
+
+/* Accesses by a V#, and what small accesses of all units share: which bytes,
+ * which half of a register. */
+#include "lift_wide.h"
+
+struct gg_descriptor {   /* scalars */
+    struct gg_pair base; /* with the stride's bits above: sums are cut to 48 bits */
+    gg_value stride, records, word3;
+    gg_value swizzled;    /* B */
+    gg_value add_thread;  /* 1 or 0 */
+    gg_value index_shift; /* log2 of INDEX_STRIDE: 3 to 6 */
+};
+
+struct gg_buffer_access {
+    struct gg_descriptor descriptor;
+    struct gg_pair address; /* of each lane's first byte */
+    gg_value limit;         /* of each lane: bytes from there on that are in range */
+    gg_value spread;        /* S: bytes from a dword to the next: 4 unless the buffer is
+                      swizzled */
+};
+
+/* Of the MUBUF or MTBUF instruction being lifted. false: an operand is not
+ * known. */
+bool gg_l_buffer(struct gg_lift *l, struct gg_buffer_access *a);
+/* Of a dword of the access. */
+struct gg_pair gg_l_buffer_address(struct gg_lift *l, const struct gg_buffer_access *a, uint32_t dword);
+/* M: lanes of EXEC whose first `bytes` bytes are in range. */
+gg_value gg_l_buffer_active(struct gg_lift *l, const struct gg_buffer_access *a, uint32_t bytes);
+/* With tfe the register after the data says whether a page was missing: never.
+ */
+void gg_l_buffer_status(struct gg_lift *l);
+
+/* Bytes and halves; false: others. */
+bool gg_l_small_access(uint32_t op, enum gg_ir_memory *kind);
+/* To a register, or to the half that a d16 load names. */
+void gg_l_set_loaded(struct gg_lift *l, uint32_t vgpr, gg_value value);
+/* Dword i of the data of a store; of a d16_hi store its high half. */
+gg_value gg_l_stored(struct gg_lift *l, const struct gg_operand *data, uint32_t i);
+
+/* Of a FLAT or GLOBAL instruction: 64 bits a lane. false: an operand is not known. */
+bool gg_l_flat_address(struct gg_lift *l, struct gg_pair *address);
+
+#endif
