@@ -19,6 +19,8 @@ from guestgpu import translation
 from guestgpu.errors import Unsupported
 from guestgpu.interpreter import Program, interpret
 
+pytestmark = pytest.mark.slow  # a device without hardware compiles for long
+
 Words = NDArray[np.uint32]
 SOURCES, RESULTS = 0x1000_0000, 0x2000_0000
 DENORMALS = 0xF0 << 12

@@ -15,6 +15,8 @@ from guestgpu.device import Device
 from guestgpu.errors import Unsupported
 from guestgpu.interpreter import Program, interpret
 
+pytestmark = pytest.mark.slow  # a device without hardware compiles for long
+
 Words = NDArray[np.uint32]
 
 OUT, DATA = 0x1_2345_0000, 0xFFFF_FFF7_0000_1000

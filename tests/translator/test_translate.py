@@ -395,6 +395,7 @@ def random_case(seed: int, wave: int, length: int = 60) -> Case:
     return case(made, wave=wave, scalars=[*range(4, 16), 106, 107], vectors=range(1, 13))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("wave", [32, 64])
 def test_random_operations(seed: int, wave: int, device: Device) -> None:
@@ -432,6 +433,7 @@ def kernel_agrees(name: str, wave: int, opt: int, device: Device) -> None:
             np.testing.assert_array_equal(np.asarray(have), np.asarray(want))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wave", [32, 64])
 @pytest.mark.parametrize("name", QUICK)
 def test_kernel_agrees_with_the_host(name: str, wave: int, device: Device) -> None:
