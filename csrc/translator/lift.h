@@ -22,6 +22,8 @@ int32_t gg_lift_program(struct gg_ir *ir, struct gg_arena *arena, const struct g
 
 /* The units; GG_OK, or GG_ERR_UNSUPPORTED without a message. */
 int32_t gg_lift_scalar(struct gg_lift *l);
+int32_t gg_lift_sopc(struct gg_lift *l);
+int32_t gg_lift_sopk(struct gg_lift *l);
 int32_t gg_lift_vector(struct gg_lift *l);
 int32_t gg_lift_compare(struct gg_lift *l);
 int32_t gg_lift_memory(struct gg_lift *l);
@@ -55,6 +57,9 @@ void gg_l_set_vgpr(struct gg_lift *l, uint32_t number, gg_value value); /* for t
 
 /* Operands of the instruction: dword i of one; 0 when its kind cannot be read here. */
 gg_value gg_l_scalar(struct gg_lift *l, const struct gg_operand *operand, uint32_t i);
+/* Dword i of a scalar source, and of the scalar result, of the instruction. */
+gg_value gg_l_source(struct gg_lift *l, uint32_t which, uint32_t i);
+void gg_l_set_result(struct gg_lift *l, uint32_t i, gg_value value);
 gg_value gg_l_vector(struct gg_lift *l, const struct gg_operand *operand, uint32_t i); /* S or V */
 gg_value gg_l_mask(struct gg_lift *l, const struct gg_operand *operand);
 

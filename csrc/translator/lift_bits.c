@@ -10,18 +10,10 @@ static gg_value s2(struct gg_lift *l, enum gg_ir_opcode op, gg_value a, gg_value
     return gg_l2(l, op, GG_IR_S, a, b);
 }
 
-static gg_value src(struct gg_lift *l, uint32_t which, uint32_t i) { return gg_l_scalar(l, &l->inst->src[which], i); }
-
-static void set_dst(struct gg_lift *l, uint32_t i, gg_value value)
-{
-    uint32_t number = l->inst->dst[0].value;
-    gg_l_set_sgpr(l, number == GG_SGPR_NULL ? number : number + i, value);
-}
-
 static void set_pair(struct gg_lift *l, struct gg_pair pair)
 {
-    set_dst(l, 0, pair.low);
-    set_dst(l, 1, pair.high);
+    gg_l_set_result(l, 0, pair.low);
+    gg_l_set_result(l, 1, pair.high);
 }
 
 /* Bits of `a` moved down and joined, of which `mask` stay: one step of
@@ -42,7 +34,7 @@ static int32_t lift_quads(struct gg_lift *l, bool packed, bool wide)
 {
     gg_value made[2] = {0};
     for (uint32_t i = 0; i <= wide; i++) {
-        made[i] = quads_of(l, src(l, 0, i));
+        made[i] = quads_of(l, gg_l_source(l, 0, i));
         if (packed) {
             made[i] = fold_bits(l, GG_IR_shr, made[i], 3, 0x03030303u);
             made[i] = fold_bits(l, GG_IR_shr, made[i], 6, 0x000f000fu);
@@ -56,7 +48,7 @@ static int32_t lift_quads(struct gg_lift *l, bool packed, bool wide)
     if (packed && wide)
         made[1] = k(l, 0);
     for (uint32_t i = 0; i <= wide; i++)
-        set_dst(l, i, made[i]);
+        gg_l_set_result(l, i, made[i]);
     gg_l_set_scc(l, gg_l_not_zero(l, wide ? s2(l, GG_IR_or, made[0], made[1]) : made[0]));
     return GG_OK;
 }
@@ -73,7 +65,7 @@ static gg_value doubled(struct gg_lift *l, gg_value a)
 
 static int32_t lift_replicate(struct gg_lift *l)
 {
-    gg_value a = src(l, 0, 0);
+    gg_value a = gg_l_source(l, 0, 0);
     gg_value low = doubled(l, s2(l, GG_IR_and, a, k(l, 0xffff))), high = doubled(l, s2(l, GG_IR_shr, a, k(l, 16)));
     set_pair(l, (struct gg_pair){low, high});
     return GG_OK;
@@ -83,8 +75,8 @@ static int32_t lift_replicate(struct gg_lift *l)
  * that the sign comes along. */
 static int32_t lift_field64(struct gg_lift *l, bool is_signed)
 {
-    struct gg_pair a = {src(l, 0, 0), src(l, 0, 1)};
-    gg_value select = src(l, 1, 0), offset = s2(l, GG_IR_and, select, k(l, 63));
+    struct gg_pair a = {gg_l_source(l, 0, 0), gg_l_source(l, 0, 1)};
+    gg_value select = gg_l_source(l, 1, 0), offset = s2(l, GG_IR_and, select, k(l, 63));
     gg_value room = s2(l, GG_IR_sub, k(l, 64), offset);
     gg_value width = s2(l, GG_IR_min_u, gg_l_part(l, GG_IR_S, select, 16, 7, false), room);
     gg_value none = gg_l2(l, GG_IR_eq, GG_IR_B, width, k(l, 0));
@@ -101,10 +93,10 @@ static int32_t lift_field64(struct gg_lift *l, bool is_signed)
 static int32_t lift_field_mask64(struct gg_lift *l)
 {
     struct gg_pair one = {k(l, 1), k(l, 0)};
-    one = gg_l_shift64(l, GG_IR_S, GG_SHIFT_LEFT, one, src(l, 0, 0));
+    one = gg_l_shift64(l, GG_IR_S, GG_SHIFT_LEFT, one, gg_l_source(l, 0, 0));
     gg_value borrow, low = gg_l_sub_borrow(l, GG_IR_S, one.low, k(l, 1), 0, &borrow);
     gg_value high = gg_l_sub_borrow(l, GG_IR_S, one.high, k(l, 0), borrow, NULL);
-    set_pair(l, gg_l_shift64(l, GG_IR_S, GG_SHIFT_LEFT, (struct gg_pair){low, high}, src(l, 1, 0)));
+    set_pair(l, gg_l_shift64(l, GG_IR_S, GG_SHIFT_LEFT, (struct gg_pair){low, high}, gg_l_source(l, 1, 0)));
     return GG_OK;
 }
 
@@ -112,7 +104,7 @@ static int32_t lift_bitset64(struct gg_lift *l, bool set)
 {
     struct gg_pair bit = {k(l, 1), k(l, 0)},
                    old = {gg_l_scalar(l, &l->inst->dst[0], 0), gg_l_scalar(l, &l->inst->dst[0], 1)};
-    bit = gg_l_shift64(l, GG_IR_S, GG_SHIFT_LEFT, bit, src(l, 0, 0));
+    bit = gg_l_shift64(l, GG_IR_S, GG_SHIFT_LEFT, bit, gg_l_source(l, 0, 0));
     if (!set) {
         bit.low = gg_l1(l, GG_IR_not, GG_IR_S, bit.low);
         bit.high = gg_l1(l, GG_IR_not, GG_IR_S, bit.high);
@@ -126,12 +118,12 @@ static int32_t lift_bitset64(struct gg_lift *l, bool set)
  * -1 when there is no other bit. */
 static int32_t lift_leading64(struct gg_lift *l)
 {
-    gg_value high = src(l, 0, 1), sign = s2(l, GG_IR_sar, high, k(l, 31)), none = k(l, UINT32_MAX);
+    gg_value high = gg_l_source(l, 0, 1), sign = s2(l, GG_IR_sar, high, k(l, 31)), none = k(l, UINT32_MAX);
     gg_value near = gg_l_leading(l, GG_IR_S, s2(l, GG_IR_xor, high, sign), false);
-    gg_value far = gg_l_leading(l, GG_IR_S, s2(l, GG_IR_xor, src(l, 0, 0), sign), false);
+    gg_value far = gg_l_leading(l, GG_IR_S, s2(l, GG_IR_xor, gg_l_source(l, 0, 0), sign), false);
     gg_value beyond = s2(l, GG_IR_add, far, k(l, 32));
     gg_value other = gg_l_select(l, GG_IR_S, gg_l2(l, GG_IR_eq, GG_IR_B, far, none), none, beyond);
-    set_dst(l, 0, gg_l_select(l, GG_IR_S, gg_l2(l, GG_IR_eq, GG_IR_B, near, none), other, near));
+    gg_l_set_result(l, 0, gg_l_select(l, GG_IR_S, gg_l2(l, GG_IR_eq, GG_IR_B, near, none), other, near));
     return GG_OK;
 }
 

@@ -223,3 +223,11 @@ gg_value gg_l_float_result(struct gg_lift *l, gg_value value)
     value = clamps ? clamp(l, value) : value;
     return type == GG_TYPE_F16 ? gg_l_float_to_half(l, value, false) : value;
 }
+
+gg_value gg_l_source(struct gg_lift *l, uint32_t which, uint32_t i) { return gg_l_scalar(l, &l->inst->src[which], i); }
+
+void gg_l_set_result(struct gg_lift *l, uint32_t i, gg_value value)
+{
+    uint32_t number = l->inst->dst[0].value;
+    gg_l_set_sgpr(l, number == GG_SGPR_NULL ? number : number + i, value);
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The scalar unit: SOP1, SOP2, SOPC, SOPK, and what of SOPP does something. */
+/* The scalar unit: SOP1, SOP2, and what of SOPP does something. */
 #include "lift_wide.h"
 
 enum logic {
@@ -43,18 +43,10 @@ static gg_value logic(struct gg_lift *l, enum logic kind, gg_value a, gg_value b
     }
 }
 
-static gg_value src(struct gg_lift *l, uint32_t which, uint32_t i) { return gg_l_scalar(l, &l->inst->src[which], i); }
-
-static void set_dst(struct gg_lift *l, uint32_t i, gg_value value)
-{
-    uint32_t number = l->inst->dst[0].value;
-    gg_l_set_sgpr(l, number == GG_SGPR_NULL ? number : number + i, value);
-}
-
 static void set_pair(struct gg_lift *l, struct gg_pair pair)
 {
-    set_dst(l, 0, pair.low);
-    set_dst(l, 1, pair.high);
+    gg_l_set_result(l, 0, pair.low);
+    gg_l_set_result(l, 1, pair.high);
 }
 
 /* SCC: the result is not 0. */
@@ -65,11 +57,11 @@ static void scc_of(struct gg_lift *l, gg_value low, gg_value high)
 
 static int32_t lift_logic(struct gg_lift *l, enum logic kind, bool wide)
 {
-    gg_value low = logic(l, kind, src(l, 0, 0), src(l, 1, 0));
-    gg_value high = wide ? logic(l, kind, src(l, 0, 1), src(l, 1, 1)) : 0;
-    set_dst(l, 0, low);
+    gg_value low = logic(l, kind, gg_l_source(l, 0, 0), gg_l_source(l, 1, 0));
+    gg_value high = wide ? logic(l, kind, gg_l_source(l, 0, 1), gg_l_source(l, 1, 1)) : 0;
+    gg_l_set_result(l, 0, low);
     if (wide)
-        set_dst(l, 1, high);
+        gg_l_set_result(l, 1, high);
     scc_of(l, low, high);
     return GG_OK;
 }
@@ -81,10 +73,10 @@ static int32_t lift_exec(struct gg_lift *l, enum logic kind, bool wide, bool sav
     gg_value made[2] = {0}, old[2] = {0};
     for (uint32_t i = 0; i < words; i++) {
         old[i] = gg_l_sgpr(l, GG_SGPR_EXEC_LO + i);
-        made[i] = logic(l, kind, src(l, 0, i), old[i]);
+        made[i] = logic(l, kind, gg_l_source(l, 0, i), old[i]);
     }
     for (uint32_t i = 0; i < words; i++)
-        set_dst(l, i, save ? old[i] : made[i]);
+        gg_l_set_result(l, i, save ? old[i] : made[i]);
     for (uint32_t i = 0; i < words; i++)
         gg_l_set_sgpr(l, GG_SGPR_EXEC_LO + i, made[i]);
     scc_of(l, made[0], made[1]);
@@ -93,7 +85,7 @@ static int32_t lift_exec(struct gg_lift *l, enum logic kind, bool wide, bool sav
 
 static int32_t lift_add(struct gg_lift *l, bool subtract, bool is_signed, bool carries)
 {
-    gg_value a = src(l, 0, 0), b = src(l, 1, 0), carry = 0;
+    gg_value a = gg_l_source(l, 0, 0), b = gg_l_source(l, 1, 0), carry = 0;
     gg_value in = carries ? gg_l_scc(l) : 0;
     gg_value result =
         subtract ? gg_l_sub_borrow(l, GG_IR_S, a, b, in, &carry) : gg_l_add_carry(l, GG_IR_S, a, b, in, &carry);
@@ -103,7 +95,7 @@ static int32_t lift_add(struct gg_lift *l, bool subtract, bool is_signed, bool c
         gg_value sign = gg_l2(l, GG_IR_and, GG_IR_S, x, y);
         carry = gg_l2(l, GG_IR_lt_i, GG_IR_B, sign, gg_lk(l, 0));
     }
-    set_dst(l, 0, result);
+    gg_l_set_result(l, 0, result);
     gg_l_set_scc(l, carry);
     return GG_OK;
 }
@@ -111,9 +103,9 @@ static int32_t lift_add(struct gg_lift *l, bool subtract, bool is_signed, bool c
 /* SCC: the first operand was taken. */
 static int32_t lift_min_max(struct gg_lift *l, enum gg_ir_opcode less, bool max)
 {
-    gg_value a = src(l, 0, 0), b = src(l, 1, 0);
+    gg_value a = gg_l_source(l, 0, 0), b = gg_l_source(l, 1, 0);
     gg_value first = max ? gg_l2(l, less, GG_IR_B, b, a) : gg_l2(l, less, GG_IR_B, a, b);
-    set_dst(l, 0, gg_l_select(l, GG_IR_S, first, a, b));
+    gg_l_set_result(l, 0, gg_l_select(l, GG_IR_S, first, a, b));
     gg_l_set_scc(l, first);
     return GG_OK;
 }
@@ -121,14 +113,14 @@ static int32_t lift_min_max(struct gg_lift *l, enum gg_ir_opcode less, bool max)
 static int32_t lift_shift(struct gg_lift *l, enum gg_shift kind, bool wide)
 {
     static const enum gg_ir_opcode ops[] = {GG_IR_shl, GG_IR_shr, GG_IR_sar};
-    gg_value count = src(l, 1, 0);
+    gg_value count = gg_l_source(l, 1, 0);
     if (!wide) {
-        gg_value result = gg_l2(l, ops[kind], GG_IR_S, src(l, 0, 0), count);
-        set_dst(l, 0, result);
+        gg_value result = gg_l2(l, ops[kind], GG_IR_S, gg_l_source(l, 0, 0), count);
+        gg_l_set_result(l, 0, result);
         scc_of(l, result, 0);
         return GG_OK;
     }
-    struct gg_pair a = {src(l, 0, 0), src(l, 0, 1)};
+    struct gg_pair a = {gg_l_source(l, 0, 0), gg_l_source(l, 0, 1)};
     struct gg_pair result = gg_l_shift64(l, GG_IR_S, kind, a, count);
     set_pair(l, result);
     scc_of(l, result.low, result.high);
@@ -137,31 +129,31 @@ static int32_t lift_shift(struct gg_lift *l, enum gg_shift kind, bool wide)
 
 static int32_t lift_shift_add(struct gg_lift *l, uint32_t by)
 {
-    gg_value a = src(l, 0, 0), carry;
+    gg_value a = gg_l_source(l, 0, 0), carry;
     gg_value shifted = gg_l2(l, GG_IR_shl, GG_IR_S, a, gg_lk(l, by));
-    gg_value sum = gg_l_add_carry(l, GG_IR_S, shifted, src(l, 1, 0), 0, &carry);
+    gg_value sum = gg_l_add_carry(l, GG_IR_S, shifted, gg_l_source(l, 1, 0), 0, &carry);
     gg_value lost = gg_l_not_zero(l, gg_l2(l, GG_IR_shr, GG_IR_S, a, gg_lk(l, 32 - by)));
-    set_dst(l, 0, sum);
+    gg_l_set_result(l, 0, sum);
     gg_l_set_scc(l, gg_l2(l, GG_IR_or, GG_IR_B, carry, lost));
     return GG_OK;
 }
 
 static int32_t lift_field(struct gg_lift *l, bool is_signed)
 {
-    gg_value control = src(l, 1, 0);
+    gg_value control = gg_l_source(l, 1, 0);
     gg_value offset = gg_l2(l, GG_IR_and, GG_IR_S, control, gg_lk(l, 31));
     gg_value width = gg_l_part(l, GG_IR_S, control, 16, 7, false);
-    gg_value field = gg_l_field(l, GG_IR_S, src(l, 0, 0), offset, width, is_signed);
-    set_dst(l, 0, field);
+    gg_value field = gg_l_field(l, GG_IR_S, gg_l_source(l, 0, 0), offset, width, is_signed);
+    gg_l_set_result(l, 0, field);
     scc_of(l, field, 0);
     return GG_OK;
 }
 
 static int32_t lift_pack(struct gg_lift *l, bool high_a, bool high_b)
 {
-    gg_value low = gg_l_part(l, GG_IR_S, src(l, 0, 0), high_a ? 16 : 0, 16, false);
-    gg_value b = gg_l_part(l, GG_IR_S, src(l, 1, 0), high_b ? 16 : 0, 16, false);
-    set_dst(l, 0, gg_l2(l, GG_IR_or, GG_IR_S, low, gg_l2(l, GG_IR_shl, GG_IR_S, b, gg_lk(l, 16))));
+    gg_value low = gg_l_part(l, GG_IR_S, gg_l_source(l, 0, 0), high_a ? 16 : 0, 16, false);
+    gg_value b = gg_l_part(l, GG_IR_S, gg_l_source(l, 1, 0), high_b ? 16 : 0, 16, false);
+    gg_l_set_result(l, 0, gg_l2(l, GG_IR_or, GG_IR_S, low, gg_l2(l, GG_IR_shl, GG_IR_S, b, gg_lk(l, 16))));
     return GG_OK;
 }
 
@@ -169,9 +161,9 @@ static int32_t lift_select(struct gg_lift *l, bool wide)
 {
     gg_value scc = gg_l_scc(l), made[2] = {0};
     for (uint32_t i = 0; i <= wide; i++)
-        made[i] = gg_l_select(l, GG_IR_S, scc, src(l, 0, i), src(l, 1, i));
+        made[i] = gg_l_select(l, GG_IR_S, scc, gg_l_source(l, 0, i), gg_l_source(l, 1, i));
     for (uint32_t i = 0; i <= wide; i++)
-        set_dst(l, i, made[i]);
+        gg_l_set_result(l, i, made[i]);
     return GG_OK;
 }
 
@@ -265,25 +257,25 @@ static int32_t lift_sop2(struct gg_lift *l)
     case GG_OP_s_pack_hh_b32_b16:
         return lift_pack(l, true, true);
     case GG_OP_s_mul_i32:
-        set_dst(l, 0, gg_l2(l, GG_IR_mul, GG_IR_S, src(l, 0, 0), src(l, 1, 0)));
+        gg_l_set_result(l, 0, gg_l2(l, GG_IR_mul, GG_IR_S, gg_l_source(l, 0, 0), gg_l_source(l, 1, 0)));
         return GG_OK;
     case GG_OP_s_mul_hi_u32:
-        set_dst(l, 0, gg_l2(l, GG_IR_mulhi_u, GG_IR_S, src(l, 0, 0), src(l, 1, 0)));
+        gg_l_set_result(l, 0, gg_l2(l, GG_IR_mulhi_u, GG_IR_S, gg_l_source(l, 0, 0), gg_l_source(l, 1, 0)));
         return GG_OK;
     case GG_OP_s_mul_hi_i32:
-        set_dst(l, 0, gg_l2(l, GG_IR_mulhi_i, GG_IR_S, src(l, 0, 0), src(l, 1, 0)));
+        gg_l_set_result(l, 0, gg_l2(l, GG_IR_mulhi_i, GG_IR_S, gg_l_source(l, 0, 0), gg_l_source(l, 1, 0)));
         return GG_OK;
     case GG_OP_s_bfm_b32: {
-        gg_value one = gg_l2(l, GG_IR_shl, GG_IR_S, gg_lk(l, 1), src(l, 0, 0));
+        gg_value one = gg_l2(l, GG_IR_shl, GG_IR_S, gg_lk(l, 1), gg_l_source(l, 0, 0));
         gg_value ones = gg_l2(l, GG_IR_sub, GG_IR_S, one, gg_lk(l, 1));
-        set_dst(l, 0, gg_l2(l, GG_IR_shl, GG_IR_S, ones, src(l, 1, 0)));
+        gg_l_set_result(l, 0, gg_l2(l, GG_IR_shl, GG_IR_S, ones, gg_l_source(l, 1, 0)));
         return GG_OK;
     }
     case GG_OP_s_absdiff_i32: {
-        gg_value difference = gg_l2(l, GG_IR_sub, GG_IR_S, src(l, 0, 0), src(l, 1, 0));
+        gg_value difference = gg_l2(l, GG_IR_sub, GG_IR_S, gg_l_source(l, 0, 0), gg_l_source(l, 1, 0));
         gg_value negated = gg_l2(l, GG_IR_sub, GG_IR_S, gg_lk(l, 0), difference);
         gg_value absolute = gg_l2(l, GG_IR_max_i, GG_IR_S, difference, negated);
-        set_dst(l, 0, absolute);
+        gg_l_set_result(l, 0, absolute);
         scc_of(l, absolute, 0);
         return GG_OK;
     }
@@ -295,7 +287,7 @@ static int32_t lift_sop2(struct gg_lift *l)
 /* Counts that look at one word and, of a pair, go on in the other: first set bit from below or from above. */
 static int32_t lift_find(struct gg_lift *l, bool low_first, bool invert, bool wide)
 {
-    gg_value word[2] = {src(l, 0, 0), wide ? src(l, 0, 1) : 0}, found[2] = {0};
+    gg_value word[2] = {gg_l_source(l, 0, 0), wide ? gg_l_source(l, 0, 1) : 0}, found[2] = {0};
     for (uint32_t i = 0; i <= wide; i++) {
         gg_value w = invert ? not_of(l, word[i]) : word[i];
         found[i] = low_first ? gg_l1(l, GG_IR_find_lsb, GG_IR_S, w) : gg_l_leading(l, GG_IR_S, w, false);
@@ -309,7 +301,7 @@ static int32_t lift_find(struct gg_lift *l, bool low_first, bool invert, bool wi
         gg_value other = gg_l_select(l, GG_IR_S, nothing_far, none, beyond);
         result = gg_l_select(l, GG_IR_S, nothing_near, other, near);
     }
-    set_dst(l, 0, result);
+    gg_l_set_result(l, 0, result);
     return GG_OK;
 }
 
@@ -317,32 +309,32 @@ static int32_t lift_bitcount(struct gg_lift *l, bool invert, bool wide)
 {
     gg_value total = 0;
     for (uint32_t i = 0; i <= wide; i++) {
-        gg_value word = src(l, 0, i);
+        gg_value word = gg_l_source(l, 0, i);
         gg_value count = gg_l1(l, GG_IR_bitcount, GG_IR_S, invert ? not_of(l, word) : word);
         total = total ? gg_l2(l, GG_IR_add, GG_IR_S, total, count) : count;
     }
-    set_dst(l, 0, total);
+    gg_l_set_result(l, 0, total);
     scc_of(l, total, 0);
     return GG_OK;
 }
 
 static int32_t lift_not(struct gg_lift *l, bool wide)
 {
-    gg_value low = not_of(l, src(l, 0, 0)), high = wide ? not_of(l, src(l, 0, 1)) : 0;
-    set_dst(l, 0, low);
+    gg_value low = not_of(l, gg_l_source(l, 0, 0)), high = wide ? not_of(l, gg_l_source(l, 0, 1)) : 0;
+    gg_l_set_result(l, 0, low);
     if (wide)
-        set_dst(l, 1, high);
+        gg_l_set_result(l, 1, high);
     scc_of(l, low, high);
     return GG_OK;
 }
 
 static int32_t lift_reverse(struct gg_lift *l, bool wide)
 {
-    gg_value low = gg_l1(l, GG_IR_bitreverse, GG_IR_S, src(l, 0, 0));
-    gg_value high = wide ? gg_l1(l, GG_IR_bitreverse, GG_IR_S, src(l, 0, 1)) : 0;
-    set_dst(l, 0, wide ? high : low);
+    gg_value low = gg_l1(l, GG_IR_bitreverse, GG_IR_S, gg_l_source(l, 0, 0));
+    gg_value high = wide ? gg_l1(l, GG_IR_bitreverse, GG_IR_S, gg_l_source(l, 0, 1)) : 0;
+    gg_l_set_result(l, 0, wide ? high : low);
     if (wide)
-        set_dst(l, 1, low);
+        gg_l_set_result(l, 1, low);
     return GG_OK;
 }
 
@@ -350,20 +342,20 @@ static int32_t lift_move(struct gg_lift *l, bool wide, bool if_scc)
 {
     gg_value scc = if_scc ? gg_l_scc(l) : 0, made[2] = {0};
     for (uint32_t i = 0; i <= wide; i++) {
-        made[i] = src(l, 0, i);
+        made[i] = gg_l_source(l, 0, i);
         if (if_scc)
             made[i] = gg_l_select(l, GG_IR_S, scc, made[i], gg_l_scalar(l, &l->inst->dst[0], i));
     }
     for (uint32_t i = 0; i <= wide; i++)
-        set_dst(l, i, made[i]);
+        gg_l_set_result(l, i, made[i]);
     return GG_OK;
 }
 
 static int32_t lift_bitset(struct gg_lift *l, bool set)
 {
-    gg_value bit = gg_l2(l, GG_IR_shl, GG_IR_S, gg_lk(l, 1), src(l, 0, 0));
+    gg_value bit = gg_l2(l, GG_IR_shl, GG_IR_S, gg_lk(l, 1), gg_l_source(l, 0, 0));
     gg_value old = gg_l_scalar(l, &l->inst->dst[0], 0);
-    set_dst(l, 0, logic(l, set ? OR : ANDN2, old, bit));
+    gg_l_set_result(l, 0, logic(l, set ? OR : ANDN2, old, bit));
     return GG_OK;
 }
 
@@ -407,22 +399,22 @@ static int32_t lift_sop1(struct gg_lift *l)
     case GG_OP_s_flbit_i32_b64:
         return lift_find(l, false, false, true);
     case GG_OP_s_flbit_i32:
-        set_dst(l, 0, gg_l_leading(l, GG_IR_S, src(l, 0, 0), true));
+        gg_l_set_result(l, 0, gg_l_leading(l, GG_IR_S, gg_l_source(l, 0, 0), true));
         return GG_OK;
     case GG_OP_s_sext_i32_i8:
-        set_dst(l, 0, gg_l_part(l, GG_IR_S, src(l, 0, 0), 0, 8, true));
+        gg_l_set_result(l, 0, gg_l_part(l, GG_IR_S, gg_l_source(l, 0, 0), 0, 8, true));
         return GG_OK;
     case GG_OP_s_sext_i32_i16:
-        set_dst(l, 0, gg_l_part(l, GG_IR_S, src(l, 0, 0), 0, 16, true));
+        gg_l_set_result(l, 0, gg_l_part(l, GG_IR_S, gg_l_source(l, 0, 0), 0, 16, true));
         return GG_OK;
     case GG_OP_s_bitset0_b32:
         return lift_bitset(l, false);
     case GG_OP_s_bitset1_b32:
         return lift_bitset(l, true);
     case GG_OP_s_abs_i32: {
-        gg_value a = src(l, 0, 0), negated = gg_l2(l, GG_IR_sub, GG_IR_S, gg_lk(l, 0), a);
+        gg_value a = gg_l_source(l, 0, 0), negated = gg_l2(l, GG_IR_sub, GG_IR_S, gg_lk(l, 0), a);
         gg_value absolute = gg_l2(l, GG_IR_max_i, GG_IR_S, a, negated);
-        set_dst(l, 0, absolute);
+        gg_l_set_result(l, 0, absolute);
         scc_of(l, absolute, 0);
         return GG_OK;
     }
@@ -484,118 +476,6 @@ static int32_t lift_sop1(struct gg_lift *l)
     }
 }
 
-/* SCC = a < b, a == b or the opposite. */
-static int32_t compare(struct gg_lift *l, enum gg_ir_opcode op, bool swap, bool invert, gg_value a, gg_value b)
-{
-    gg_value result = swap ? gg_l2(l, op, GG_IR_B, b, a) : gg_l2(l, op, GG_IR_B, a, b);
-    gg_l_set_scc(l, invert ? gg_l1(l, GG_IR_not, GG_IR_B, result) : result);
-    return GG_OK;
-}
-
-static int32_t lift_bitcmp(struct gg_lift *l, bool set)
-{
-    gg_value shifted = gg_l2(l, GG_IR_shr, GG_IR_S, src(l, 0, 0), src(l, 1, 0));
-    gg_value bit = gg_l2(l, GG_IR_and, GG_IR_S, shifted, gg_lk(l, 1));
-    return compare(l, GG_IR_eq, false, false, bit, gg_lk(l, set));
-}
-
-static int32_t lift_sopc(struct gg_lift *l)
-{
-    gg_value a = src(l, 0, 0), b = src(l, 1, 0);
-    switch (l->inst->op) {
-    case GG_OP_s_cmp_eq_i32:
-    case GG_OP_s_cmp_eq_u32:
-        return compare(l, GG_IR_eq, false, false, a, b);
-    case GG_OP_s_cmp_lg_i32:
-    case GG_OP_s_cmp_lg_u32:
-        return compare(l, GG_IR_eq, false, true, a, b);
-    case GG_OP_s_cmp_gt_i32:
-        return compare(l, GG_IR_lt_i, true, false, a, b);
-    case GG_OP_s_cmp_ge_i32:
-        return compare(l, GG_IR_lt_i, false, true, a, b);
-    case GG_OP_s_cmp_lt_i32:
-        return compare(l, GG_IR_lt_i, false, false, a, b);
-    case GG_OP_s_cmp_le_i32:
-        return compare(l, GG_IR_lt_i, true, true, a, b);
-    case GG_OP_s_cmp_gt_u32:
-        return compare(l, GG_IR_lt_u, true, false, a, b);
-    case GG_OP_s_cmp_ge_u32:
-        return compare(l, GG_IR_lt_u, false, true, a, b);
-    case GG_OP_s_cmp_lt_u32:
-        return compare(l, GG_IR_lt_u, false, false, a, b);
-    case GG_OP_s_cmp_le_u32:
-        return compare(l, GG_IR_lt_u, true, true, a, b);
-    case GG_OP_s_bitcmp0_b32:
-        return lift_bitcmp(l, false);
-    case GG_OP_s_bitcmp1_b32:
-        return lift_bitcmp(l, true);
-    case GG_OP_s_cmp_eq_u64:
-    case GG_OP_s_cmp_lg_u64: {
-        gg_value low = gg_l2(l, GG_IR_xor, GG_IR_S, a, b);
-        gg_value high = gg_l2(l, GG_IR_xor, GG_IR_S, src(l, 0, 1), src(l, 1, 1));
-        gg_value any = gg_l2(l, GG_IR_or, GG_IR_S, low, high);
-        return compare(l, GG_IR_eq, false, l->inst->op == GG_OP_s_cmp_lg_u64, any, gg_lk(l, 0));
-    }
-    default:
-        return GG_ERR_UNSUPPORTED;
-    }
-}
-
-static int32_t lift_sopk(struct gg_lift *l)
-{
-    gg_value k = gg_lk(l, (uint32_t)l->inst->imm), k16 = gg_lk(l, (uint32_t)l->inst->imm & 0xffff);
-    gg_value a = l->inst->src[0].kind ? src(l, 0, 0) : 0;
-    gg_value old = l->inst->dst[0].kind ? gg_l_scalar(l, &l->inst->dst[0], 0) : 0;
-    switch (l->inst->op) {
-    case GG_OP_s_movk_i32:
-        set_dst(l, 0, k);
-        return GG_OK;
-    case GG_OP_s_cmovk_i32:
-        set_dst(l, 0, gg_l_select(l, GG_IR_S, gg_l_scc(l), k, old));
-        return GG_OK;
-    case GG_OP_s_mulk_i32:
-        set_dst(l, 0, gg_l2(l, GG_IR_mul, GG_IR_S, old, k));
-        return GG_OK;
-    case GG_OP_s_addk_i32: {
-        gg_value sum = gg_l2(l, GG_IR_add, GG_IR_S, old, k);
-        gg_value x = gg_l2(l, GG_IR_xor, GG_IR_S, old, sum), y = gg_l2(l, GG_IR_xor, GG_IR_S, k, sum);
-        set_dst(l, 0, sum);
-        return compare(l, GG_IR_lt_i, false, false, gg_l2(l, GG_IR_and, GG_IR_S, x, y), gg_lk(l, 0));
-    }
-    case GG_OP_s_cmpk_eq_i32:
-        return compare(l, GG_IR_eq, false, false, a, k);
-    case GG_OP_s_cmpk_lg_i32:
-        return compare(l, GG_IR_eq, false, true, a, k);
-    case GG_OP_s_cmpk_gt_i32:
-        return compare(l, GG_IR_lt_i, true, false, a, k);
-    case GG_OP_s_cmpk_ge_i32:
-        return compare(l, GG_IR_lt_i, false, true, a, k);
-    case GG_OP_s_cmpk_lt_i32:
-        return compare(l, GG_IR_lt_i, false, false, a, k);
-    case GG_OP_s_cmpk_le_i32:
-        return compare(l, GG_IR_lt_i, true, true, a, k);
-    case GG_OP_s_cmpk_eq_u32:
-        return compare(l, GG_IR_eq, false, false, a, k16);
-    case GG_OP_s_cmpk_lg_u32:
-        return compare(l, GG_IR_eq, false, true, a, k16);
-    case GG_OP_s_cmpk_gt_u32:
-        return compare(l, GG_IR_lt_u, true, false, a, k16);
-    case GG_OP_s_cmpk_ge_u32:
-        return compare(l, GG_IR_lt_u, false, true, a, k16);
-    case GG_OP_s_cmpk_lt_u32:
-        return compare(l, GG_IR_lt_u, false, false, a, k16);
-    case GG_OP_s_cmpk_le_u32:
-        return compare(l, GG_IR_lt_u, true, true, a, k16);
-    case GG_OP_s_waitcnt_vscnt:
-    case GG_OP_s_waitcnt_vmcnt:
-    case GG_OP_s_waitcnt_expcnt:
-    case GG_OP_s_waitcnt_lgkmcnt:
-        return GG_OK;
-    default:
-        return GG_ERR_UNSUPPORTED;
-    }
-}
-
 int32_t gg_lift_scalar(struct gg_lift *l)
 {
     switch (l->inst->format) {
@@ -604,9 +484,9 @@ int32_t gg_lift_scalar(struct gg_lift *l)
     case GG_FORMAT_SOP2:
         return lift_sop2(l);
     case GG_FORMAT_SOPC:
-        return lift_sopc(l);
+        return gg_lift_sopc(l);
     case GG_FORMAT_SOPK:
-        return lift_sopk(l);
+        return gg_lift_sopk(l);
     default:
         break;
     }

@@ -17,6 +17,29 @@ from guestgpu.interpreter import EXEC, Program, Registers, Report, Words, interp
 
 LLVM_MC = shutil.which("llvm-mc-19")
 
+BARRIER_LOOP = """
+    s_mov_b32 exec_lo, 1
+    s_lshl_b32 s3, s2, 2
+    s_sub_u32 s4, 4, s3
+    v_mov_b32 v1, s3
+    v_mov_b32 v2, s4
+    s_add_u32 s5, s2, 1
+    v_mov_b32 v3, s5
+    s_mov_b32 s6, 3
+    L0:
+    ds_write_b32 v1, v3
+    s_waitcnt lgkmcnt(0)
+    s_barrier
+    ds_read_b32 v4, v2
+    s_waitcnt lgkmcnt(0)
+    s_barrier
+    v_lshl_add_u32 v3, v3, 1, v4
+    s_sub_u32 s6, s6, 1
+    s_cmp_lg_u32 s6, 0
+    s_cbranch_scc1 L0
+"""
+"""Case T6: two waves pass words through LDS three times; v3 of lane 0 ends as 40 and 41."""
+
 
 @cache
 def assemble(text: str, wave: int = 32, gpu: str = "gfx1030") -> Words:

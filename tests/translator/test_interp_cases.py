@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from assembler import run
+from assembler import BARRIER_LOOP, run
 
 from guestgpu.interpreter import VCC
 
@@ -47,28 +47,7 @@ def test_mad_u64_u32_keeps_the_upper_product() -> None:
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 12345])
 def test_barrier_in_a_loop(seed: int) -> None:
-    program = """
-        s_mov_b32 exec_lo, 1
-        s_lshl_b32 s3, s2, 2
-        s_sub_u32 s4, 4, s3
-        v_mov_b32 v1, s3
-        v_mov_b32 v2, s4
-        s_add_u32 s5, s2, 1
-        v_mov_b32 v3, s5
-        s_mov_b32 s6, 3
-    L0:
-        ds_write_b32 v1, v3
-        s_waitcnt lgkmcnt(0)
-        s_barrier
-        ds_read_b32 v4, v2
-        s_waitcnt lgkmcnt(0)
-        s_barrier
-        v_lshl_add_u32 v3, v3, 1, v4
-        s_sub_u32 s6, s6, 1
-        s_cmp_lg_u32 s6, 0
-        s_cbranch_scc1 L0
-    """
-    report = run(program, waves=2, lds_bytes=8, schedule_seed=seed)
+    report = run(BARRIER_LOOP, waves=2, lds_bytes=8, schedule_seed=seed)
     assert report.registers.vector(0)[3][0] == 40
     assert report.registers.vector(1)[3][0] == 41
     assert report.barriers == 6

@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 import pytest
-from assembler import assemble
+from assembler import BARRIER_LOOP, assemble
 from kernels import CASES, copied, guest, launch, run_host
 from observe import Case, case, check
 
@@ -85,28 +85,7 @@ def test_case(name: str, device: Device) -> None:
 
 
 def test_t6_barrier_used_more_than_once(device: Device) -> None:
-    text = """
-        s_mov_b32 exec_lo, 1
-        s_lshl_b32 s3, s2, 2
-        s_sub_u32 s4, 4, s3
-        v_mov_b32 v1, s3
-        v_mov_b32 v2, s4
-        s_add_u32 s5, s2, 1
-        v_mov_b32 v3, s5
-        s_mov_b32 s6, 3
-        L0:
-        ds_write_b32 v1, v3
-        s_waitcnt lgkmcnt(0)
-        s_barrier
-        ds_read_b32 v4, v2
-        s_waitcnt lgkmcnt(0)
-        s_barrier
-        v_lshl_add_u32 v3, v3, 1, v4
-        s_sub_u32 s6, s6, 1
-        s_cmp_lg_u32 s6, 0
-        s_cbranch_scc1 L0
-    """
-    made = case(text, waves=2, vectors=[3], lds_bytes=512)
+    made = case(BARRIER_LOOP, waves=2, vectors=[3], lds_bytes=512)
     assert made.interpreted().vector[3][:, 0].tolist() == [40, 41]
     assert made.translated(device).vector[3][:, 0].tolist() == [40, 41]
 
