@@ -374,6 +374,21 @@ def random_case(seed: int, wave: int, length: int = 60) -> Case:
     return case(made, wave=wave, scalars=[*range(4, 16), 106, 107], vectors=range(1, 13))
 
 
+def test_scalar_comparisons(device: Device) -> None:
+    """Each comparison of pairs that order differently with and without a sign; SCC shifts into a word of its own."""
+    pairs = [(1, 2), (2, 1), (5, 5), (0x80000000, 1), (1, 0x80000000), (0xFFFFFFFF, 31), (0, 31)]
+    lines = []
+    for i, name in enumerate(COMPARES):
+        lines.append(f"s_mov_b32 s{20 + i}, 1")
+        for a, b in pairs:
+            lines += [f"s_mov_b32 s4, 0x{a:x}", f"s_mov_b32 s5, 0x{b:x}", f"{name} s4, s5"]
+            lines.append(f"s_addc_u32 s{20 + i}, s{20 + i}, s{20 + i}")
+    made = case("\n".join(lines), scalars=range(20, 20 + len(COMPARES)))
+    words = {name: int(made.interpreted().scalar[20 + i][0]) for i, name in enumerate(COMPARES)}
+    assert (words["s_cmp_gt_u32"], words["s_cmp_gt_i32"]) == (0b10101010, 0b10100100)
+    agree(made, device)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("wave", [32, 64])
