@@ -53,6 +53,12 @@ static void query_features(VkPhysicalDevice physical, const VkExtensionPropertie
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PRIMITIVE_TOPOLOGY_LIST_RESTART_FEATURES_EXT, &f->list_restart);
     add(f, extensions, count, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME,
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR, &f->executable);
+    add(f, extensions, count, VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW_EXTENSION_NAME,
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW_FEATURES_KHR, &f->uniform_control_flow);
+#ifdef VK_KHR_shader_maximal_reconvergence
+    add(f, extensions, count, VK_KHR_SHADER_MAXIMAL_RECONVERGENCE_EXTENSION_NAME,
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_MAXIMAL_RECONVERGENCE_FEATURES_KHR, &f->maximal_reconvergence);
+#endif
     vkGetPhysicalDeviceFeatures2(physical, &f->core);
 
     VkPhysicalDeviceFeatures *core = &f->core.features;
@@ -105,6 +111,10 @@ static void query_limits(VkPhysicalDevice physical, bool mesh, struct gg_capabil
     memcpy(info->driver_name, v12.driverName, sizeof info->driver_name);
     memcpy(info->driver_info, v12.driverInfo, sizeof info->driver_info);
     info->subgroup_size = v11.subgroupSize;
+    if (v13.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) {
+        info->required_subgroup_min = v13.minSubgroupSize;
+        info->required_subgroup_max = v13.maxSubgroupSize;
+    }
     info->max_workgroup_memory = can->limits.maxComputeSharedMemorySize;
     info->max_workgroup_invocations = can->limits.maxComputeWorkGroupInvocations;
     memcpy(info->max_workgroup_count, can->limits.maxComputeWorkGroupCount, sizeof info->max_workgroup_count);
@@ -163,6 +173,12 @@ void gg_capabilities_query(VkPhysicalDevice physical, uint32_t index, struct gg_
         info->provoking_vertex_last = features->provoking.provokingVertexLast;
         info->index_uint8 = features->index_uint8.indexTypeUint8;
         info->draw_indirect_count = features->v12.drawIndirectCount;
+        info->uniform_control_flow = features->uniform_control_flow.shaderSubgroupUniformControlFlow;
+#ifdef VK_KHR_shader_maximal_reconvergence
+        info->maximal_reconvergence = features->maximal_reconvergence.shaderMaximalReconvergence;
+#endif
+        if (!features->v13.subgroupSizeControl || !features->v13.computeFullSubgroups)
+            info->required_subgroup_min = info->required_subgroup_max = 0;
         can->list_restart = features->list_restart.primitiveTopologyListRestart == VK_TRUE;
         can->multi_draw_indirect = features->core.features.multiDrawIndirect == VK_TRUE;
     }

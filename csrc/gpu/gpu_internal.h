@@ -46,7 +46,7 @@ void gg_one_line(char *text);
 
 /* capabilities.c: what a physical device can do, and the features to be enabled. */
 
-#define GG_MAX_EXTENSIONS 5
+#define GG_MAX_EXTENSIONS 7
 
 struct gg_features { /* linked to itself: never copied */
     VkPhysicalDeviceFeatures2 core;
@@ -58,6 +58,10 @@ struct gg_features { /* linked to itself: never copied */
     VkPhysicalDeviceIndexTypeUint8FeaturesEXT index_uint8;
     VkPhysicalDevicePrimitiveTopologyListRestartFeaturesEXT list_restart;
     VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executable;
+    VkPhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR uniform_control_flow;
+#ifdef VK_KHR_shader_maximal_reconvergence /* younger than Debian 12's headers, and its validation layer */
+    VkPhysicalDeviceShaderMaximalReconvergenceFeaturesKHR maximal_reconvergence;
+#endif
     const char *extensions[GG_MAX_EXTENSIONS];
     uint32_t extension_count;
 };

@@ -67,6 +67,16 @@ static int32_t check_params(const struct gg_capabilities *can, const struct gg_p
         if (result)
             return result;
     }
+    const struct gg_device_info *info = &can->info;
+    if (params->subgroup && *kind != GG_PIPELINE_COMPUTE)
+        return gg_fail(message, GG_ERR_ARGUMENT, "pipeline: subgroup %u of a pipeline that is not compute",
+                       params->subgroup);
+    if (params->subgroup &&
+        (params->subgroup & (params->subgroup - 1) || params->subgroup < info->required_subgroup_min ||
+         params->subgroup > info->required_subgroup_max))
+        return gg_fail(message, GG_ERR_UNSUPPORTED,
+                       "pipeline: the device (%s) cannot require full subgroups of %u (from %u to %u)", info->name,
+                       params->subgroup, info->required_subgroup_min, info->required_subgroup_max);
     if (*kind == GG_PIPELINE_COMPUTE)
         return GG_OK;
     if (params->topology > 2)
@@ -227,6 +237,10 @@ static int32_t create_handle(struct gg_pipeline *pipeline, const struct gg_pipel
                              VkPipelineCreateFlags flags, char **message)
 {
     struct gg_device *device = pipeline->device;
+    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
+        .requiredSubgroupSize = params->subgroup,
+    };
     VkPipelineShaderStageCreateInfo stages[MAX_MODULES] = {0};
     VkResult result = VK_SUCCESS;
     const char *call = "vkCreateShaderModule";
@@ -239,6 +253,10 @@ static int32_t create_handle(struct gg_pipeline *pipeline, const struct gg_pipel
         stages[i].sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
         stages[i].stage = stage_bit(params->modules[i].stage);
         stages[i].pName = "main";
+        if (params->subgroup) {
+            stages[i].pNext = &subgroup;
+            stages[i].flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+        }
         result = device->vk.vkCreateShaderModule(device->handle, &info, NULL, &stages[i].module);
         if (result != VK_SUCCESS)
             stages[i].module = VK_NULL_HANDLE;

@@ -107,6 +107,16 @@ void gg_spirv_capability(struct gg_spirv *s, SpvCapability capability)
     instruction(s, GG_SECTION_CAPABILITIES, SpvOpCapability, (const uint32_t[]){(uint32_t)capability}, 1);
 }
 
+void gg_spirv_extension(struct gg_spirv *s, const char *name)
+{
+    with_string(s, GG_SECTION_EXTENSIONS, SpvOpExtension, NULL, 0, name, NULL, 0);
+}
+
+void gg_spirv_mode(struct gg_spirv *s, SpvExecutionMode mode)
+{
+    instruction(s, GG_SECTION_MODES, SpvOpExecutionMode, (const uint32_t[]){s->entry, (uint32_t)mode}, 2);
+}
+
 uint32_t gg_spirv_type(struct gg_spirv *s, SpvOp op, unsigned count, ...)
 {
     uint32_t operands[MAX_OPERANDS] = {0};
@@ -126,6 +136,11 @@ uint32_t gg_spirv_u32(struct gg_spirv *s) { return gg_spirv_type(s, SpvOpTypeInt
 uint32_t gg_spirv_f32(struct gg_spirv *s) { return gg_spirv_type(s, SpvOpTypeFloat, 1, 32); }
 uint32_t gg_spirv_bool(struct gg_spirv *s) { return gg_spirv_type(s, SpvOpTypeBool, 0); }
 uint32_t gg_spirv_const(struct gg_spirv *s, uint32_t value) { return gg_spirv_constant(s, gg_spirv_u32(s), value); }
+
+uint32_t gg_spirv_truth(struct gg_spirv *s, bool value)
+{
+    return unique(s, value ? SpvOpConstantTrue : SpvOpConstantFalse, (const uint32_t[]){gg_spirv_bool(s), 0}, 2, 1);
+}
 
 uint32_t gg_spirv_vector(struct gg_spirv *s, uint32_t component, uint32_t count)
 {
@@ -173,11 +188,11 @@ uint32_t gg_spirv_builtin(struct gg_spirv *s, SpvStorageClass storage, uint32_t 
 uint32_t gg_spirv_import(struct gg_spirv *s, const char *name)
 {
     /* Only ever one set: the section holds its one instruction, whose second word is the id. */
-    const struct gg_words *w = &s->section[GG_SECTION_EXTENSIONS];
+    const struct gg_words *w = &s->section[GG_SECTION_IMPORTS];
     if (w->count > 1)
         return w->data[1];
     uint32_t id = gg_spirv_id(s);
-    with_string(s, GG_SECTION_EXTENSIONS, SpvOpExtInstImport, &id, 1, name, NULL, 0);
+    with_string(s, GG_SECTION_IMPORTS, SpvOpExtInstImport, &id, 1, name, NULL, 0);
     return id;
 }
 

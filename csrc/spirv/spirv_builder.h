@@ -24,6 +24,7 @@ struct gg_words {
 enum gg_spirv_section { /* in the order that SPIR-V prescribes (its section 2.4) */
     GG_SECTION_CAPABILITIES,
     GG_SECTION_EXTENSIONS,
+    GG_SECTION_IMPORTS,
     GG_SECTION_MEMORY_MODEL,
     GG_SECTION_ENTRY,
     GG_SECTION_MODES,
@@ -58,8 +59,9 @@ int32_t gg_spirv_finish(struct gg_spirv *s, SpvExecutionModel model, uint32_t **
 
 uint32_t gg_spirv_id(struct gg_spirv *s);
 
-/* Once each. */
-void gg_spirv_capability(struct gg_spirv *s, SpvCapability capability);
+void gg_spirv_capability(struct gg_spirv *s, SpvCapability capability); /* the same ones again: once */
+void gg_spirv_extension(struct gg_spirv *s, const char *name);
+void gg_spirv_mode(struct gg_spirv *s, SpvExecutionMode mode); /* of main, one without operands */
 
 /* Types and constants: the same call returns the same id. `operands` are ids or literals as the opcode has them. */
 uint32_t gg_spirv_type(struct gg_spirv *s, SpvOp op, unsigned count, ...);
@@ -70,6 +72,7 @@ uint32_t gg_spirv_bool(struct gg_spirv *s);
 uint32_t gg_spirv_vector(struct gg_spirv *s, uint32_t component, uint32_t count); /* of 1: the component itself */
 uint32_t gg_spirv_pointer(struct gg_spirv *s, SpvStorageClass storage, uint32_t pointee);
 uint32_t gg_spirv_const(struct gg_spirv *s, uint32_t value); /* of type u32 */
+uint32_t gg_spirv_truth(struct gg_spirv *s, bool value);
 
 /* Variables. Global ones join the entry point's interface. Locals are Function variables of main. */
 uint32_t gg_spirv_global(struct gg_spirv *s, SpvStorageClass storage, uint32_t pointee, const char *name);

@@ -68,11 +68,14 @@ static uint32_t place_function(struct gg_emit *e)
     return id;
 }
 
-static uint32_t place_of(struct gg_emit *e, uint32_t place, uint32_t low, uint32_t high, uint32_t bytes)
+/* Functions are made when they are first needed. */
+static uint32_t place_of(struct gg_emit *e, uint32_t low, uint32_t high, uint32_t bytes)
 {
     struct gg_spirv *s = &e->s;
+    if (!e->place)
+        e->place = place_function(e);
     uint32_t size = gg_spirv_const(s, bytes);
-    return gg_spirv_op(s, SpvOpFunctionCall, gg_spirv_u32(s), 4, place, low, high, size);
+    return gg_spirv_op(s, SpvOpFunctionCall, gg_spirv_u32(s), 4, e->place, low, high, size);
 }
 
 static void count_outside(struct gg_emit *e, uint32_t which)
@@ -96,7 +99,7 @@ static uint32_t extend(struct gg_emit *e, uint32_t word, uint32_t kind)
 }
 
 /* load(low, high): whole or nothing, at any byte: the dword that contains its first byte, and the one of its last. */
-static uint32_t load_function(struct gg_emit *e, uint32_t place, uint32_t kind)
+static uint32_t load_function(struct gg_emit *e, uint32_t kind)
 {
     struct gg_spirv *s = &e->s;
     uint32_t u32 = gg_spirv_u32(s), types[2] = {u32, u32}, p[2];
@@ -106,7 +109,7 @@ static uint32_t load_function(struct gg_emit *e, uint32_t place, uint32_t kind)
     uint32_t two = gg_spirv_const(s, 2), three = gg_spirv_const(s, 3), none = gg_spirv_const(s, UINT32_MAX);
     uint32_t span = gg_spirv_const(s, bytes_of[kind] - 1), boolean = gg_spirv_bool(s);
     gg_spirv_store(s, result, zero);
-    uint32_t at = place_of(e, place, p[0], p[1], bytes_of[kind]);
+    uint32_t at = place_of(e, p[0], p[1], bytes_of[kind]);
     uint32_t missing = equal(e, at, none), good = gg_spirv_op(s, SpvOpLogicalNot, boolean, 1, missing);
     struct gg_spirv_if block;
     gg_spirv_begin_if(s, &block, good);
@@ -138,7 +141,7 @@ static void merge(struct gg_emit *e, uint32_t pointer, SpvScope scope, uint32_t 
 }
 
 /* store(low, high, data): an aligned dword as such; others as parts of one or two dwords. */
-static uint32_t store_function(struct gg_emit *e, uint32_t place, uint32_t bytes)
+static uint32_t store_function(struct gg_emit *e, uint32_t bytes)
 {
     struct gg_spirv *s = &e->s;
     uint32_t u32 = gg_spirv_u32(s), nothing = gg_spirv_type(s, SpvOpTypeVoid, 0), types[3] = {u32, u32, u32}, p[3];
@@ -147,7 +150,7 @@ static uint32_t store_function(struct gg_emit *e, uint32_t place, uint32_t bytes
     uint32_t zero = gg_spirv_const(s, 0), one = gg_spirv_const(s, 1), two = gg_spirv_const(s, 2);
     uint32_t three = gg_spirv_const(s, 3), none = gg_spirv_const(s, UINT32_MAX), boolean = gg_spirv_bool(s);
     uint32_t mask = gg_spirv_const(s, bytes == 4 ? UINT32_MAX : (1u << 8 * bytes) - 1);
-    uint32_t at = place_of(e, place, p[0], p[1], bytes);
+    uint32_t at = place_of(e, p[0], p[1], bytes);
     uint32_t missing = equal(e, at, none), good = gg_spirv_op(s, SpvOpLogicalNot, boolean, 1, missing);
     uint32_t byte = u32_op(e, SpvOpBitwiseAnd, at, three), shift = u32_op(e, SpvOpShiftLeftLogical, byte, three);
     uint32_t index = u32_op(e, SpvOpShiftRightLogical, at, two), partly = good;
@@ -183,15 +186,6 @@ static uint32_t store_function(struct gg_emit *e, uint32_t place, uint32_t bytes
     return id;
 }
 
-void gg_emit_memory_functions(struct gg_emit *e)
-{
-    uint32_t place = e->place = place_function(e);
-    for (uint32_t kind = 0; kind < GG_IR_MEM_KINDS; kind++)
-        e->load_function[kind] = load_function(e, place, kind);
-    for (uint32_t i = 0; i < 3; i++)
-        e->store_function[i] = store_function(e, place, 1u << i);
-}
-
 static uint32_t lds_word(struct gg_emit *e, uint32_t index)
 {
     uint32_t pointer = gg_spirv_pointer(&e->s, SpvStorageClassWorkgroup, gg_spirv_u32(&e->s));
@@ -211,71 +205,65 @@ static uint32_t in_lds(struct gg_emit *e, uint32_t at, uint32_t bytes, uint32_t 
 }
 
 /* The old dword; the atomic or update of the value is done to it. */
-static uint32_t atomic_on(struct gg_emit *e, const struct gg_ir_value *v, SpvScope scope, uint32_t pointer,
-                          uint32_t data, uint32_t second)
+static uint32_t atomic_on(struct gg_emit *e, uint32_t imm, SpvScope scope, uint32_t pointer, uint32_t data,
+                          uint32_t second)
 {
     if (second)
-        return gg_emit_update(e, v->imm, scope, pointer, data, second);
-    return gg_spirv_atomic(&e->s, atomics[v->imm], scope, pointer, data);
+        return gg_emit_update(e, imm, scope, pointer, data, second);
+    return gg_spirv_atomic(&e->s, atomics[imm], scope, pointer, data);
 }
 
-static uint32_t emit_lds(struct gg_emit *e, const struct gg_ir_value *v)
+static uint32_t lds_access(struct gg_emit *e, uint32_t op, uint32_t imm, const uint32_t *args, uint32_t condition)
 {
     struct gg_spirv *s = &e->s;
     uint32_t u32 = gg_spirv_u32(s), zero = gg_spirv_const(s, 0), two = gg_spirv_const(s, 2),
              three = gg_spirv_const(s, 3);
-    bool loads = v->op == GG_IR_lds_load, updates = v->op == GG_IR_lds_update;
-    bool atomic = updates || v->op == GG_IR_lds_atomic;
+    bool loads = op == GG_IR_lds_load, atomic = op == GG_IR_lds_update || op == GG_IR_lds_atomic;
     if (!e->lds)
         return loads || atomic ? zero : 0;
-    uint32_t at = gg_emit_lane_word(e, v->arg[0]), data = loads ? 0 : gg_emit_lane_word(e, v->arg[1]);
-    uint32_t second = updates ? gg_emit_lane_word(e, v->arg[2]) : 0;
-    uint32_t active = gg_emit_lane_bit(e, v->arg[loads ? 1 : updates ? 3 : 2]);
-    uint32_t bytes = atomic ? 4 : bytes_of[v->imm];
+    uint32_t bytes = atomic ? 4 : bytes_of[imm];
     /* LDS aligns what it accesses: the low bits of the address do not count. */
-    uint32_t aligned = u32_op(e, SpvOpBitwiseAnd, at, gg_spirv_const(s, ~(bytes - 1)));
+    uint32_t aligned = u32_op(e, SpvOpBitwiseAnd, args[0], gg_spirv_const(s, ~(bytes - 1)));
     uint32_t result = loads || atomic ? gg_spirv_local(s, u32, "lds_result") : 0;
     if (result)
         gg_spirv_store(s, result, zero);
     struct gg_spirv_if block;
-    gg_spirv_begin_if(s, &block, in_lds(e, aligned, bytes, active));
+    gg_spirv_begin_if(s, &block, in_lds(e, aligned, bytes, condition));
     uint32_t index = u32_op(e, SpvOpShiftRightLogical, aligned, two), pointer = lds_word(e, index);
     uint32_t shift = u32_op(e, SpvOpShiftLeftLogical, u32_op(e, SpvOpBitwiseAnd, aligned, three), three);
     if (atomic) {
-        gg_spirv_store(s, result, atomic_on(e, v, SpvScopeWorkgroup, pointer, data, second));
+        uint32_t second = op == GG_IR_lds_update ? args[2] : 0;
+        gg_spirv_store(s, result, atomic_on(e, imm, SpvScopeWorkgroup, pointer, args[1], second));
     } else if (loads) {
         uint32_t word = u32_op(e, SpvOpShiftRightLogical, gg_spirv_load(s, u32, pointer), shift);
-        gg_spirv_store(s, result, extend(e, word, v->imm));
+        gg_spirv_store(s, result, extend(e, word, imm));
     } else if (bytes == 4) {
-        gg_spirv_store(s, pointer, data);
+        gg_spirv_store(s, pointer, args[1]);
     } else {
         uint32_t mask = gg_spirv_const(s, bytes == 1 ? 0xff : 0xffff);
         uint32_t keep = gg_spirv_op(s, SpvOpNot, u32, 1, u32_op(e, SpvOpShiftLeftLogical, mask, shift));
-        uint32_t set = u32_op(e, SpvOpShiftLeftLogical, u32_op(e, SpvOpBitwiseAnd, data, mask), shift);
+        uint32_t set = u32_op(e, SpvOpShiftLeftLogical, u32_op(e, SpvOpBitwiseAnd, args[1], mask), shift);
         merge(e, pointer, SpvScopeWorkgroup, keep, set);
     }
     gg_spirv_end_if(s, &block);
     return result ? gg_spirv_load(s, u32, result) : 0;
 }
 
-static uint32_t emit_atomic(struct gg_emit *e, const struct gg_ir_value *v)
+static uint32_t atomic_access(struct gg_emit *e, uint32_t op, uint32_t imm, const uint32_t *args, uint32_t condition)
 {
     struct gg_spirv *s = &e->s;
     uint32_t u32 = gg_spirv_u32(s), zero = gg_spirv_const(s, 0), none = gg_spirv_const(s, UINT32_MAX);
     uint32_t two = gg_spirv_const(s, 2), boolean = gg_spirv_bool(s), result = gg_spirv_local(s, u32, "atomic_result");
-    uint32_t low = gg_emit_lane_word(e, v->arg[0]), high = gg_emit_lane_word(e, v->arg[1]);
-    uint32_t data = gg_emit_lane_word(e, v->arg[2]);
-    uint32_t second = v->op == GG_IR_update ? gg_emit_lane_word(e, v->arg[3]) : 0;
-    uint32_t active = gg_emit_lane_bit(e, v->arg[second ? 4 : 3]);
     gg_spirv_store(s, result, zero);
     struct gg_spirv_if lane, block;
-    gg_spirv_begin_if(s, &lane, active);
-    uint32_t aligned = u32_op(e, SpvOpBitwiseAnd, low, gg_spirv_const(s, ~3u));
-    uint32_t at = place_of(e, e->place, aligned, high, 4);
+    gg_spirv_begin_if(s, &lane, condition);
+    uint32_t aligned = u32_op(e, SpvOpBitwiseAnd, args[0], gg_spirv_const(s, ~3u));
+    uint32_t at = place_of(e, aligned, args[1], 4);
     uint32_t there = gg_spirv_op(s, SpvOpINotEqual, boolean, 2, at, none);
     gg_spirv_begin_if(s, &block, there);
     uint32_t pointer = buffer_word(e, GG_EMIT_MEMORY, u32_op(e, SpvOpShiftRightLogical, at, two));
-    gg_spirv_store(s, result, atomic_on(e, v, SpvScopeDevice, pointer, data, second));
+    uint32_t second = op == GG_IR_update ? args[3] : 0;
+    gg_spirv_store(s, result, atomic_on(e, imm, SpvScopeDevice, pointer, args[2], second));
     gg_spirv_end_if(s, &block);
     gg_spirv_begin_if(s, &block, gg_spirv_op(s, SpvOpLogicalNot, boolean, 1, there));
     count_outside(e, 1);
@@ -284,47 +272,63 @@ static uint32_t emit_atomic(struct gg_emit *e, const struct gg_ir_value *v)
     return gg_spirv_load(s, u32, result);
 }
 
-uint32_t gg_emit_memory(struct gg_emit *e, const struct gg_ir_value *v)
+static uint32_t load(struct gg_emit *e, uint32_t kind, const uint32_t *args)
+{
+    if (!e->load_function[kind])
+        e->load_function[kind] = load_function(e, kind);
+    return gg_spirv_op(&e->s, SpvOpFunctionCall, gg_spirv_u32(&e->s), 3, e->load_function[kind], args[0], args[1]);
+}
+
+static void store(struct gg_emit *e, uint32_t kind, const uint32_t *args)
+{
+    uint32_t which = bytes_of[kind] == 4 ? 2 : bytes_of[kind] - 1;
+    if (!e->store_function[which])
+        e->store_function[which] = store_function(e, bytes_of[kind]);
+    uint32_t nothing = gg_spirv_type(&e->s, SpvOpTypeVoid, 0);
+    gg_spirv_op(&e->s, SpvOpFunctionCall, nothing, 4, e->store_function[which], args[0], args[1], args[2]);
+}
+
+uint32_t gg_emit_access_args(uint32_t op)
+{
+    return op == GG_IR_load_word ? gg_ir_ops[op].arguments : gg_ir_ops[op].arguments - 1u;
+}
+
+uint32_t gg_emit_access(struct gg_emit *e, uint32_t op, uint32_t imm, const uint32_t *args, uint32_t condition)
 {
     struct gg_spirv *s = &e->s;
-    uint32_t u32 = gg_spirv_u32(s), zero = gg_spirv_const(s, 0);
-    struct gg_spirv_if lane;
-    switch (v->op) {
-    case GG_IR_load_word: {
-        uint32_t low = gg_emit_word(e, v->arg[0]), high = gg_emit_word(e, v->arg[1]);
-        return gg_spirv_op(s, SpvOpFunctionCall, u32, 3, e->load_function[v->imm], low, high);
-    }
-    case GG_IR_load_word_if: {
-        uint32_t low = gg_emit_word(e, v->arg[0]), high = gg_emit_word(e, v->arg[1]);
-        uint32_t result = gg_spirv_local(s, u32, "load_result");
+    uint32_t u32 = gg_spirv_u32(s), zero = gg_spirv_const(s, 0), result;
+    struct gg_spirv_if block;
+    switch (op) {
+    case GG_IR_load_word:
+        return load(e, imm, args);
+    case GG_IR_load_word_if:
+    case GG_IR_load:
+        result = gg_spirv_local(s, u32, "load_result");
         gg_spirv_store(s, result, zero);
-        gg_spirv_begin_if(s, &lane, gg_emit_bit(e, v->arg[2]));
-        gg_spirv_store(s, result, gg_spirv_op(s, SpvOpFunctionCall, u32, 3, e->load_function[v->imm], low, high));
-        gg_spirv_end_if(s, &lane);
+        gg_spirv_begin_if(s, &block, condition);
+        gg_spirv_store(s, result, load(e, imm, args));
+        gg_spirv_end_if(s, &block);
         return gg_spirv_load(s, u32, result);
-    }
-    case GG_IR_load: {
-        uint32_t low = gg_emit_lane_word(e, v->arg[0]), high = gg_emit_lane_word(e, v->arg[1]);
-        uint32_t active = gg_emit_lane_bit(e, v->arg[2]), result = gg_spirv_local(s, u32, "load_result");
-        gg_spirv_store(s, result, zero);
-        gg_spirv_begin_if(s, &lane, active);
-        gg_spirv_store(s, result, gg_spirv_op(s, SpvOpFunctionCall, u32, 3, e->load_function[v->imm], low, high));
-        gg_spirv_end_if(s, &lane);
-        return gg_spirv_load(s, u32, result);
-    }
-    case GG_IR_store: {
-        uint32_t low = gg_emit_lane_word(e, v->arg[0]), high = gg_emit_lane_word(e, v->arg[1]);
-        uint32_t data = gg_emit_lane_word(e, v->arg[2]), active = gg_emit_lane_bit(e, v->arg[3]);
-        uint32_t which = bytes_of[v->imm] == 4 ? 2 : bytes_of[v->imm] - 1, nothing = gg_spirv_type(s, SpvOpTypeVoid, 0);
-        gg_spirv_begin_if(s, &lane, active);
-        gg_spirv_op(s, SpvOpFunctionCall, nothing, 4, e->store_function[which], low, high, data);
-        gg_spirv_end_if(s, &lane);
+    case GG_IR_store:
+        gg_spirv_begin_if(s, &block, condition);
+        store(e, imm, args);
+        gg_spirv_end_if(s, &block);
         return 0;
-    }
     case GG_IR_atomic:
     case GG_IR_update:
-        return emit_atomic(e, v);
+        return atomic_access(e, op, imm, args, condition);
     default:
-        return emit_lds(e, v);
+        return lds_access(e, op, imm, args, condition);
     }
+}
+
+uint32_t gg_emit_memory(struct gg_emit *e, const struct gg_ir_value *v)
+{
+    uint32_t args[GG_IR_ARGS] = {0}, count = gg_emit_access_args(v->op), condition = 0;
+    for (uint32_t i = 0; i < count; i++)
+        args[i] = gg_emit_lane_word(e, v->arg[i]);
+    if (count < gg_ir_ops[v->op].arguments)
+        condition = gg_emit_lane_bit(e, v->arg[count]);
+    uint32_t made = gg_emit_access(e, v->op, v->imm, args, condition);
+    return v->class == GG_IR_S ? gg_emit_uniform(e, made) : made;
 }

@@ -191,11 +191,12 @@ static uint32_t integer_op(struct gg_emit *e, const struct gg_ir_value *v, const
     }
 }
 
-/* Operations on bools: B, or M inside a region. */
+/* Operations on bools: B, or flat M. */
 static uint32_t bit_op(struct gg_emit *e, const struct gg_ir_value *v)
 {
     struct gg_spirv *s = &e->s;
-    uint32_t a = gg_emit_bit(e, v->arg[0]), b = v->arg[1] ? gg_emit_bit(e, v->arg[1]) : 0, boolean = gg_spirv_bool(s);
+    uint32_t a = gg_emit_lane_bit(e, v->arg[0]), b = v->arg[1] ? gg_emit_lane_bit(e, v->arg[1]) : 0;
+    uint32_t boolean = gg_spirv_bool(s);
     switch (v->op) {
     case GG_IR_and:
         return gg_spirv_op(s, SpvOpLogicalAnd, boolean, 2, a, b);
@@ -212,9 +213,8 @@ static uint32_t bit_op(struct gg_emit *e, const struct gg_ir_value *v)
 
 uint32_t gg_emit_pure(struct gg_emit *e, const struct gg_ir_value *v, bool lane)
 {
-    bool of_bits =
-        v->class == GG_IR_B && (v->op == GG_IR_and || v->op == GG_IR_or || v->op == GG_IR_xor || v->op == GG_IR_not);
-    if (of_bits)
+    bool of_bits = v->op == GG_IR_and || v->op == GG_IR_or || v->op == GG_IR_xor || v->op == GG_IR_not;
+    if (of_bits && (v->class == GG_IR_B || v->class == GG_IR_M))
         return bit_op(e, v);
     if (v->op == GG_IR_select) {
         uint32_t condition = lane ? gg_emit_lane_bit(e, v->arg[0]) : gg_emit_bit(e, v->arg[0]);

@@ -282,6 +282,34 @@ static gg_value fold_float_zero(struct gg_ir *ir, struct gg_ir_place at, const s
     return gg_ir_make(ir, at, GG_IR_select, v->class, 0, special, nan, zero, 0);
 }
 
+/* A choice by a condition that an inner choice has made already. */
+static void fold_choices(const struct gg_ir *ir, struct gg_ir_value *v)
+{
+    const struct gg_ir_value *yes = &ir->values[v->arg[1]], *no = &ir->values[v->arg[2]];
+    if (yes->op == GG_IR_select && yes->arg[0] == v->arg[0])
+        v->arg[1] = yes->arg[1];
+    if (no->op == GG_IR_select && no->arg[0] == v->arg[0])
+        v->arg[2] = no->arg[2];
+}
+
+/* x & x, x | x; and x & (x & y), which predicates by EXEC are full of. */
+static gg_value fold_same(const struct gg_ir *ir, const struct gg_ir_value *v)
+{
+    if (v->op != GG_IR_and && v->op != GG_IR_or)
+        return 0;
+    for (int i = 0; i < 2; i++) {
+        gg_value x = v->arg[i], other = v->arg[1 - i];
+        if (ir->values[other].class != v->class)
+            continue;
+        if (x == other)
+            return x;
+        const struct gg_ir_value *inner = &ir->values[other];
+        if (inner->op == v->op && (inner->arg[0] == x || inner->arg[1] == x))
+            return other;
+    }
+    return 0;
+}
+
 static gg_value fold(struct gg_ir *ir, struct gg_ir_place at, struct gg_ir_value *v)
 {
     uint32_t a, b, bits;
@@ -300,9 +328,11 @@ static gg_value fold(struct gg_ir *ir, struct gg_ir_place at, struct gg_ir_value
     }
     if (v->op == GG_IR_select && left && ir->values[v->arg[a ? 1 : 2]].class == v->class)
         return v->arg[a ? 1 : 2];
+    if (v->op == GG_IR_select)
+        fold_choices(ir, v);
     if (v->op == GG_IR_select && v->arg[1] == v->arg[2] && ir->values[v->arg[1]].class == v->class)
         return v->arg[1];
-    gg_value folded = right ? fold_neutral(ir, at, v, b) : 0;
+    gg_value folded = right ? fold_neutral(ir, at, v, b) : fold_same(ir, v);
     if (!folded && right && !left)
         folded = fold_float_zero(ir, at, v, b);
     return folded ? folded : fold_masks(ir, at, v);

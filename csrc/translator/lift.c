@@ -180,7 +180,11 @@ static void launch_state(struct gg_lift *l)
     uint32_t local = p->rsrc2 >> 11 & 3;
     for (uint32_t axis = 0; axis <= local && axis < 3; axis++)
         gg_ssa_write(&l->ssa, l->at.block, GG_REG_VGPR + axis, input(l, GG_IR_V, GG_IR_IN_LOCAL_X + axis));
-    gg_l_set_mask_at(l, GG_SGPR_EXEC_LO, input(l, GG_IR_M, GG_IR_IN_EXISTS));
+    uint32_t threads = 1;
+    for (int i = 0; i < 3; i++)
+        threads *= p->threads[i] ? p->threads[i] : 1;
+    gg_l_set_mask_at(l, GG_SGPR_EXEC_LO,
+                     threads % l->wave ? input(l, GG_IR_M, GG_IR_IN_EXISTS) : gg_ir_constant(l->ir, l->at, GG_IR_M, 1));
 }
 
 static int32_t unsupported(const struct gg_inst *inst, char **message)

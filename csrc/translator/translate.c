@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The way of a program through the translator, from top to bottom. */
-#include "emit.h"
+#include "choose.h"
 #include "lift.h"
 
 #include "message.h"
@@ -11,6 +11,7 @@ struct translation {
     struct gg_arena arena;
     struct gg_cfg cfg;
     struct gg_ir ir;
+    struct gg_emit_form form;
 };
 
 /* Everything before code is emitted. */
@@ -43,25 +44,59 @@ static int32_t check_program(const struct gg_guest_program *program, char **mess
     return GG_OK;
 }
 
+static int32_t check_options(const struct gg_translate_options *options, char **message)
+{
+    if (options->flow > GG_FLOW_DISPATCH)
+        return gg_fail(message, GG_ERR_ARGUMENT, "translation: no such flow: %u", options->flow);
+    if (options->barriers > GG_BARRIERS_PHASE)
+        return gg_fail(message, GG_ERR_ARGUMENT, "translation: no such barriers: %u", options->barriers);
+    if (options->reconverge > GG_RECONVERGE_MAXIMAL)
+        return gg_fail(message, GG_ERR_ARGUMENT, "translation: no such reconvergence: %u", options->reconverge);
+    return GG_OK;
+}
+
+/* A module begins with what it needs of a device. */
+static uint32_t features_of(const uint32_t *words, uint64_t count)
+{
+    static const struct {
+        SpvCapability capability;
+        uint32_t feature;
+    } known[] = {
+        {SpvCapabilityFloat64, GG_FEATURE_FLOAT64},
+        {SpvCapabilityGroupNonUniformVote, GG_FEATURE_SUBGROUP_VOTE},
+        {SpvCapabilityGroupNonUniformBallot, GG_FEATURE_SUBGROUP_BALLOT},
+        {SpvCapabilityGroupNonUniformShuffle, GG_FEATURE_SUBGROUP_SHUFFLE},
+        {SpvCapabilityInt64, GG_FEATURE_INT64},
+        {SpvCapabilityInt64Atomics, GG_FEATURE_INT64_ATOMICS},
+    };
+    uint32_t features = 0;
+    for (uint64_t at = 5; at + 1 < count && (words[at] & SpvOpCodeMask) == SpvOpCapability; at += 2)
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            features |= words[at + 1] == (uint32_t)known[i].capability ? known[i].feature : 0;
+    return features;
+}
+
 static void fill_report(const struct translation *t, const struct gg_guest_program *program,
                         struct gg_translate_report *report)
 {
-    uint32_t threads = 1;
-    for (int i = 0; i < 3; i++)
-        threads *= program->threads[i] ? program->threads[i] : 1;
+    const struct gg_emit_form *form = &t->form;
+    bool flat = form->lanes < t->ir.wave;
+    uint32_t invocations = form->split_waves ? t->ir.wave : form->subgroup;
     *report = (struct gg_translate_report){.instructions = t->cfg.inst_count,
                                            .blocks = t->cfg.block_count,
                                            .loops = t->cfg.loop_count,
-                                           .lanes = t->ir.wave,
-                                           .invocations = (threads + t->ir.wave - 1) / t->ir.wave,
-                                           .lds_words = program->lds_bytes / 4};
+                                           .phases = form->barriers == GG_EMIT_PHASES,
+                                           .lanes = form->lanes,
+                                           .subgroup = flat && !form->split_waves ? form->subgroup : 0,
+                                           .invocations = gg_waves_of(program) * invocations,
+                                           .lds_words = program->lds_bytes / 4,
+                                           .reconverge = flat ? form->reconverge : 0};
     for (uint32_t l = 0; l < t->cfg.loop_count; l++)
         report->irreducible_loops += t->cfg.loops[l].irreducible;
     for (uint32_t b = 0; b < t->ir.block_count; b++) {
         report->barriers += t->ir.blocks[b].end == GG_IR_BARRIER;
         report->values += t->ir.blocks[b].count;
     }
-    report->phases = report->barriers && report->invocations > 1;
 }
 
 int32_t gg_translator_translate(const struct gg_guest_program *program, const struct gg_translate_options *options,
@@ -69,17 +104,24 @@ int32_t gg_translator_translate(const struct gg_guest_program *program, const st
                                 char **message)
 {
     struct translation t = {0};
-    uint32_t wave = program->target.wave ? program->target.wave : 32;
     int32_t result = check_program(program, message);
-    if (!result && options->lanes && options->lanes != wave)
-        result = gg_fail(message, GG_ERR_UNSUPPORTED, "translation: %u lanes an invocation; the wave's %u are possible",
-                         options->lanes, wave);
+    if (!result)
+        result = check_options(options, message);
     if (!result)
         result = analyse(&t, program, message);
     if (!result)
-        result = gg_emit_module(&t.ir, &t.arena, program, words, word_count, message);
+        result = gg_choose_form(&t.ir, &t.cfg, &t.arena, program, options, &t.form, message);
     if (!result)
+        result = gg_emit_module(&t.ir, &t.arena, program, &t.form, words, word_count, message);
+    if (!result) {
         fill_report(&t, program, report);
+        report->features = features_of(*words, *word_count);
+        if (!gg_choose_explain(&t.cfg, options, &t.form, report)) {
+            gg_free(*words);
+            *words = NULL;
+            result = gg_fail(message, GG_ERR_MEMORY, "translation: out of memory for its report");
+        }
+    }
     gg_arena_finish(&t.arena);
     return result;
 }

@@ -62,6 +62,11 @@ struct gg_device_info {
     double timestamp_period;    /* ns a tick */
     uint64_t max_storage_range; /* bytes of one storage buffer binding */
     uint64_t device_memory;     /* bytes of the largest device-local heap */
+    /* Sizes that a compute pipeline can require of its subgroups, all of them full; 0 where it cannot. */
+    uint32_t required_subgroup_min;
+    uint32_t required_subgroup_max;
+    uint32_t uniform_control_flow;  /* VK_KHR_shader_subgroup_uniform_control_flow, 0 or 1 */
+    uint32_t maximal_reconvergence; /* VK_KHR_shader_maximal_reconvergence, 0 or 1 */
 };
 
 /*
@@ -153,6 +158,7 @@ struct gg_pipeline_params {
     uint32_t module_count;
     uint32_t storage_buffers; /* descriptor set 0, bindings 0..n-1, visible to every stage; at most GG_COMMAND_VALUES */
     uint32_t push_words;      /* push constants, visible to every stage; at most GG_COMMAND_VALUES */
+    uint32_t subgroup;        /* compute: size of its subgroups, all of them full; 0: the driver's choice */
     /* Graphics only: */
     uint32_t topology;       /* 0 triangle list, 1 line list, 2 point list (enum gg_topology of layout.h) */
     uint32_t colors;         /* colour attachments of the target */

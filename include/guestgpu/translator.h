@@ -221,7 +221,8 @@ int32_t gg_guest_elf_read(const uint8_t *bytes, uint64_t size, struct gg_guest_e
 void gg_guest_elf_destroy(struct gg_guest_elf *elf); /* NULL is allowed */
 
 /*
- * Translation to SPIR-V 1.6: a compute module whose invocations carry `lanes` guest lanes each.
+ * Translation to SPIR-V 1.6: a compute module whose invocations carry `lanes` guest lanes each, and `subgroup`
+ * invocations, a whole subgroup of the host, a guest wave. With as many lanes as the wave has no subgroup is needed.
  *
  * Storage buffers of the module (descriptor set 0):
  *   0 guest memory: the windows' bytes one after the other, each from a multiple of 4 on
@@ -229,9 +230,62 @@ void gg_guest_elf_destroy(struct gg_guest_elf *elf); /* NULL is allowed */
  *     window: address low, high; size in bytes low, high; its first word in buffer 0; 0
  *   2 counters, in words: accesses outside the windows: reads, writes
  */
+enum gg_translate_flow {
+    GG_FLOW_AUTO = 0,
+    GG_FLOW_DISPATCH = 1, /* a loop around a switch over the blocks */
+    GG_FLOW_FORCE_32 = 0x7fffffff
+};
+enum gg_translate_barriers {
+    GG_BARRIERS_AUTO = 0,   /* no valid program is refused */
+    GG_BARRIERS_STRICT = 1, /* the published rule: runs of blocks between s_barriers, else refused by name */
+    GG_BARRIERS_PHASE = 2,  /* the phase loop, also of one wave */
+    GG_BARRIERS_FORCE_32 = 0x7fffffff
+};
+/* What the host promises of a subgroup after a divergent if; asked of modules that rely on subgroups. */
+enum gg_translate_reconverge {
+    GG_RECONVERGE_STRUCTURE = 0, /* nothing: the device is trusted to meet again where control flow does */
+    GG_RECONVERGE_UNIFORM = 1,   /* VK_KHR_shader_subgroup_uniform_control_flow */
+    GG_RECONVERGE_MAXIMAL = 2,   /* VK_KHR_shader_maximal_reconvergence */
+    GG_RECONVERGE_FORCE_32 = 0x7fffffff
+};
+
 struct gg_translate_options {
-    uint32_t lanes;       /* an invocation carries; 0: the wave (wave mode, the reference). Others are still to come */
-    uint32_t reserved[3]; /* 0 */
+    uint32_t lanes;      /* an invocation carries: the wave, wave / subgroup, or 1. 0: auto, see the report's reason */
+    uint32_t subgroup;   /* size of subgroups that pipelines can require, all of them full; 0: none */
+    uint32_t flow;       /* enum gg_translate_flow */
+    uint32_t barriers;   /* enum gg_translate_barriers */
+    uint32_t reconverge; /* enum gg_translate_reconverge */
+    /* 1: the device runs a subgroup's invocations in lockstep, and no control barriers stand between them. Of
+       lavapipe, which takes each for one of the whole workgroup. */
+    uint32_t lockstep;
+    uint32_t shared_code; /* 1: accesses share code, for drivers that compile slowly; so they always do above 2 lanes */
+    uint32_t reserved[1]; /* 0 */
+};
+
+enum gg_translate_subject {
+    GG_SUBJECT_LANES = 1,   /* how many an invocation carries; offset 0 */
+    GG_SUBJECT_LOOP = 2,    /* at the offset of its header */
+    GG_SUBJECT_BARRIER = 3, /* at an s_barrier */
+    GG_SUBJECT_FORCE_32 = 0x7fffffff
+};
+
+/* One decision of the translator, and why. Both texts are static. */
+struct gg_translate_decision {
+    uint32_t subject; /* enum gg_translate_subject */
+    uint32_t offset;
+    const char *choice; /* "wave", "subgroup", "lane"; "dispatch"; "phase", "run cut", "one wave" */
+    const char *reason;
+};
+
+/* Bits of gg_translate_report.features: what a device must have. */
+enum gg_translate_feature {
+    GG_FEATURE_FLOAT64 = 1,
+    GG_FEATURE_SUBGROUP_VOTE = 2,
+    GG_FEATURE_SUBGROUP_BALLOT = 4,
+    GG_FEATURE_SUBGROUP_SHUFFLE = 8,
+    GG_FEATURE_INT64 = 16,
+    GG_FEATURE_INT64_ATOMICS = 32,
+    GG_FEATURE_FORCE_32 = 0x7fffffff
 };
 
 struct gg_translate_report { /* what the module needs, and what was found */
@@ -243,13 +297,19 @@ struct gg_translate_report { /* what the module needs, and what was found */
     uint32_t phases;      /* 1: waves meet by the phase loop */
     uint32_t values;      /* of the IR, after unused ones went */
     uint32_t lanes;       /* an invocation carries */
-    uint32_t invocations; /* of a workgroup */
+    uint32_t subgroup;    /* the size that the pipeline must require, of full subgroups; 0: any */
+    uint32_t invocations; /* of a workgroup: its size is that, 1, 1 */
     uint32_t lds_words;
+    uint32_t features;   /* enum gg_translate_feature */
+    uint32_t reconverge; /* enum gg_translate_reconverge: what the module asks for */
+    uint32_t decision_count;
+    struct gg_translate_decision *decisions; /* gg_free() */
 };
 
 /*
- * *words (gg_free) and *report. GG_ERR_UNSUPPORTED names offset and instruction of what is not translated;
- * GG_ERR_FORMAT what the words do wrong. The same input gives the same bytes.
+ * *words (gg_free) and *report. GG_ERR_UNSUPPORTED names offset and instruction of what is not translated, or the
+ * rule that `strict` breaks on; GG_ERR_FORMAT what the words do wrong; GG_ERR_ARGUMENT lanes that do not fit the
+ * program or the subgroup. The same input gives the same bytes.
  */
 int32_t gg_translator_translate(const struct gg_guest_program *program, const struct gg_translate_options *options,
                                 uint32_t **words, uint64_t *word_count, struct gg_translate_report *report,

@@ -174,6 +174,7 @@ class PipelineParams(NamedTuple):
     cull: int = 0
     provoking_last: bool = False
     restart: bool = False
+    subgroup: int = 0
 
     def to_c(self) -> tuple[Any, Any]:
         """A `struct gg_pipeline_params *`, and what must stay alive with it."""
@@ -377,8 +378,9 @@ class Device:
     def pipeline(self, params: PipelineParams) -> Pipeline:
         return Pipeline(self, params)
 
-    def compute(self, words: Words, storage_buffers: int, push_words: int = 0) -> Pipeline:
-        return Pipeline(self, PipelineParams(((Stage.COMPUTE, words),), storage_buffers, push_words))
+    def compute(self, words: Words, storage_buffers: int, push_words: int = 0, subgroup: int = 0) -> Pipeline:
+        """subgroup: the size of the pipeline's subgroups, all of them full; 0 leaves it to the driver."""
+        return Pipeline(self, PipelineParams(((Stage.COMPUTE, words),), storage_buffers, push_words, subgroup=subgroup))
 
     def executables(self, params: PipelineParams) -> str:
         """Lines "executable<TAB>statistic<TAB>value" of a pipeline. Raises Unsupported where the device has none."""

@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from guestgpu import native
-from guestgpu.errors import ArgumentError
+from guestgpu.errors import ArgumentError, GuestGpuError
 from guestgpu.interpreter import Program
 from guestgpu.native import ffi, lib
 
@@ -23,6 +25,57 @@ Words = NDArray[np.uint32]
 USER_DATA_WORDS = 16
 FIRST_GROUP, WINDOW_COUNT, WINDOW_TABLE, WINDOW_WORDS = 16, 19, 20, 6
 """Words of the launch buffer; see gg_translator_translate()."""
+
+
+FLOWS = ("auto", "dispatch")
+BARRIERS = ("auto", "strict", "phase")
+"""See enum gg_translate_flow and gg_translate_barriers."""
+
+
+class Reconverge(enum.IntEnum):
+    """See enum gg_translate_reconverge."""
+
+    STRUCTURE = 0
+    UNIFORM = 1
+    MAXIMAL = 2
+
+
+class Feature(enum.IntFlag):
+    """What a module needs of a device; see enum gg_translate_feature."""
+
+    FLOAT64 = 1
+    SUBGROUP_VOTE = 2
+    SUBGROUP_BALLOT = 4
+    SUBGROUP_SHUFFLE = 8
+    INT64 = 16
+    INT64_ATOMICS = 32
+
+
+@dataclass(frozen=True)
+class Options:
+    """See struct gg_translate_options."""
+
+    lanes: int = 0
+    """Guest lanes an invocation: the wave, wave / subgroup, or 1; 0: wave / subgroup if given, else the wave."""
+    flow: str = "auto"
+    barriers: str = "auto"
+    subgroup: int = 0
+    """Size of the device's subgroups, which the pipeline then requires; 0: none is relied on."""
+    reconverge: Reconverge = Reconverge.STRUCTURE
+    lockstep: bool = False
+    """The device runs a subgroup's invocations in lockstep."""
+    shared_code: bool = False
+    """Memory operations share code: smaller modules, which run more slowly."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """See struct gg_translate_decision."""
+
+    subject: str
+    offset: int
+    choice: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -37,8 +90,12 @@ class Report:
     phases: int
     values: int
     lanes: int
+    subgroup: int
     invocations: int
     lds_words: int
+    features: Feature
+    reconverge: Reconverge
+    decisions: tuple[Decision, ...]
 
 
 @dataclass(frozen=True)
@@ -49,18 +106,91 @@ class Module:
     report: Report
 
 
-def translate(program: Program, lanes: int = 0) -> Module:
-    """A compute module of the program. lanes: guest lanes an invocation carries; 0: the wave.
+_DEFAULTS = Options()
+_SUBJECTS = {1: "lanes", 2: "loop", 3: "barrier"}
 
-    Raises Unsupported or FormatError naming offset and instruction.
+
+def _report(c: Any) -> Report:
+    owner = ffi.gc(c.decisions, lib.gg_free)
+    decisions = tuple(
+        Decision(_SUBJECTS[d.subject], int(d.offset), ffi.string(d.choice).decode(), ffi.string(d.reason).decode())
+        for d in owner[0 : c.decision_count]
+    )
+    typed: dict[str, Any] = {
+        "features": Feature(c.features),
+        "reconverge": Reconverge(c.reconverge),
+        "decisions": decisions,
+    }
+    numbers: dict[str, Any] = {f.name: int(getattr(c, f.name)) for f in fields(Report) if f.name not in typed}
+    return Report(**numbers, **typed)
+
+
+def translate(program: Program, options: Options = _DEFAULTS) -> Module:
+    """A compute module of the program.
+
+    Raises Unsupported or FormatError naming offset and instruction, ArgumentError where the lanes do not fit.
     """
-    options = ffi.new("struct gg_translate_options *", {"lanes": lanes})
+    for name, value, known in (("flow", options.flow, FLOWS), ("barriers", options.barriers, BARRIERS)):
+        if value not in known:
+            raise ArgumentError(f"{name} {value!r} is none of {', '.join(known)}")
+    given = {
+        "lanes": options.lanes,
+        "subgroup": options.subgroup,
+        "flow": FLOWS.index(options.flow),
+        "barriers": BARRIERS.index(options.barriers),
+        "reconverge": int(options.reconverge),
+        "lockstep": int(options.lockstep),
+        "shared_code": int(options.shared_code),
+    }
+    c = ffi.new("struct gg_translate_options *", given)
     report, message = ffi.new("struct gg_translate_report *"), ffi.new("char **")
     words, count = ffi.new("uint32_t **"), ffi.new("uint64_t *")
-    native.check(lib.gg_translator_translate(program.c(), options, words, count, report, message), message)
+    native.check(lib.gg_translator_translate(program.c(), c, words, count, report, message), message)
     owner = ffi.gc(words[0], lib.gg_free, 4 * count[0])
     module = np.frombuffer(ffi.buffer(owner, 4 * count[0]), np.uint32)
-    return Module(module, Report(**{f.name: int(getattr(report, f.name)) for f in fields(Report)}))
+    return Module(module, _report(report))
+
+
+def options_for(device: Device, wave: int, lanes: int = 0, flow: str = "auto", barriers: str = "auto") -> Options:
+    """Options for a device: its subgroup, if pipelines can require one that fits, and what it promises of them."""
+    info, subgroup = device.info, 0
+    if info.required_subgroup_min <= info.subgroup_size <= info.required_subgroup_max and info.subgroup_size <= wave:
+        subgroup = int(info.subgroup_size)
+    reconverge = Reconverge.STRUCTURE
+    if info.uniform_control_flow:
+        reconverge = Reconverge.UNIFORM
+    elif info.maximal_reconvergence and knows_maximal_reconvergence():
+        reconverge = Reconverge.MAXIMAL
+    llvmpipe = info.driver == "llvmpipe"  # it compiles slowly, too
+    return Options(lanes, flow, barriers, subgroup, reconverge, lockstep=llvmpipe, shared_code=llvmpipe)
+
+
+@cache
+def knows_maximal_reconvergence() -> bool:
+    """Whether SPIRV-Tools here, which see every module before a driver does, know SPV_KHR_maximal_reconvergence."""
+    from guestgpu.device import validate_spirv
+
+    end = np.array([0xBF810000], np.uint32)  # s_endpgm
+    module = translate(Program(words=end, threads=(32,)), Options(1, subgroup=32, reconverge=Reconverge.MAXIMAL))
+    try:
+        validate_spirv(module.words)
+    except GuestGpuError:
+        return False
+    return True
+
+
+def lane_choices(program: Program, device: Device) -> tuple[int, ...]:
+    """The numbers of lanes an invocation that apply to the program on the device, the wave's first."""
+    choices = [program.wave]
+    subgroup = options_for(device, program.wave).subgroup
+    for lanes in sorted({program.wave // subgroup if subgroup else 1, 1}, reverse=True):
+        try:
+            translate(program, options_for(device, program.wave, lanes))
+        except ArgumentError:
+            continue
+        if lanes not in choices:
+            choices.append(lanes)
+    return tuple(choices)
 
 
 def ir(program: Program) -> str:
@@ -113,7 +243,7 @@ def run(
         if not array.flags.c_contiguous or not array.flags.writeable:
             raise ArgumentError(f"window at 0x{address:x}: an array that is read-only or not C-contiguous")
     launch, memory = launch_words(program, windows)
-    pipeline = device.compute(module.words, 3)
+    pipeline = device.compute(module.words, 3, subgroup=module.report.subgroup)
     buffers = [device.buffer_of(memory), device.buffer_of(launch), device.buffer_of(np.zeros(2, np.uint32))]
     try:
         x, y, z = (int(n) or 1 for n in groups)

@@ -58,9 +58,13 @@ class Case:
         assert report.reads_outside == report.writes_outside == 0
         return self.observed(windows[OUT])
 
-    def translated(self, device: Device, lanes: int = 0) -> Observed:
+    def translated(self, device: Device, lanes: int = 0, **options: str) -> Observed:
+        """lanes: guest lanes an invocation; 0: the wave's."""
         windows = self.windows()
-        module: Module = translation.translate(self.program, lanes)
+        wave = self.program.wave
+        made = translation.options_for(device, wave, lanes or wave, **options)
+        module: Module = translation.translate(self.program, made)
+        assert module.report.lanes == made.lanes
         counters = translation.run(device, self.program, module, windows)
         assert (counters.reads_outside, counters.writes_outside) == (0, 0)
         return self.observed(windows[OUT])

@@ -13,19 +13,22 @@ from observe import Case, case, check
 
 from guestgpu import translation
 from guestgpu.device import Device, validate_spirv
-from guestgpu.errors import FormatError, LimitExceeded, Unsupported
+from guestgpu.errors import ArgumentError, FormatError, LimitExceeded, Unsupported
 from guestgpu.interpreter import Program, interpret
+from guestgpu.translation import Options, lane_choices
 
 IDENTITY = np.arange(16, dtype=np.uint32) * 0x01010101
 
 
 def agree(made: Case, device: Device) -> None:
-    """Device and interpreter leave the same registers."""
-    wanted, got = made.interpreted(), made.translated(device)
-    for kind in ("scalar", "vector"):
-        for number, values in getattr(wanted, kind).items():
-            found = getattr(got, kind)[number]
-            assert np.array_equal(found, values), f"{kind} {number}: device {found}, interpreter {values}"
+    """Device and interpreter leave the same registers, by every number of lanes an invocation that applies."""
+    wanted = made.interpreted()
+    for lanes in lane_choices(made.program, device):
+        got = made.translated(device, lanes)
+        for kind in ("scalar", "vector"):
+            for number, values in getattr(wanted, kind).items():
+                found = getattr(got, kind)[number]
+                assert np.array_equal(found, values), f"k {lanes}, {kind} {number}: device {found}, not {values}"
 
 
 # ---- faults met in public: cases/translator.md ----
@@ -81,13 +84,15 @@ def test_case(name: str, device: Device) -> None:
     vectors = [int(n[1:]) for n in right if n[0] == "v" and n[1] != "c"]
     made = case(text, wave=wave, scalars=sorted(numbers), vectors=vectors)
     check(made, right, made.interpreted)
-    check(made, right, lambda: made.translated(device))
+    for lanes in lane_choices(made.program, device):
+        check(made, right, lambda k=lanes: made.translated(device, k))
 
 
 def test_t6_barrier_used_more_than_once(device: Device) -> None:
     made = case(BARRIER_LOOP, waves=2, vectors=[3], lds_bytes=512)
     assert made.interpreted().vector[3][:, 0].tolist() == [40, 41]
-    assert made.translated(device).vector[3][:, 0].tolist() == [40, 41]
+    for lanes in lane_choices(made.program, device):
+        assert made.translated(device, lanes).vector[3][:, 0].tolist() == [40, 41]
 
 
 @pytest.mark.parametrize("offset", ["0x0", "s2"])
@@ -97,7 +102,7 @@ def test_t13_load_over_its_own_base(offset: str, device: Device) -> None:
         f"s_load_dwordx4 s[0:3], s[0:1], {offset} / s_waitcnt lgkmcnt(0)",
         setup="s_mov_b64 s[0:1], s[92:93]\ns_mov_b32 s2, 0", scalars=[0, 1, 2, 3], data=data,
     )  # fmt: skip
-    for seen in (made.interpreted(), made.translated(device)):
+    for seen in (made.interpreted(), *(made.translated(device, k) for k in lane_choices(made.program, device))):
         assert [int(seen.scalar[n][0]) for n in range(4)] == data.tolist()
 
 
@@ -116,7 +121,8 @@ def test_two_waves_exchange_through_lds(device: Device) -> None:
     made = case(text, wave=64, waves=2, vectors=[4], lds_bytes=512)
     wanted = np.arange(128).reshape(2, 64) ^ 64
     assert np.array_equal(made.interpreted().vector[4], wanted)
-    assert np.array_equal(made.translated(device).vector[4], wanted)
+    for lanes in lane_choices(made.program, device):
+        assert np.array_equal(made.translated(device, lanes).vector[4], wanted)
 
 
 # ---- operations ----
@@ -369,9 +375,9 @@ class Generator:
         return "\n".join([*lines, *(self.line() for _ in range(length))])
 
 
-def random_case(seed: int, wave: int, length: int = 60) -> Case:
+def random_case(seed: int, wave: int, length: int = 60, waves: int = 1) -> Case:
     made = Generator(seed, wave).program(length)
-    return case(made, wave=wave, scalars=[*range(4, 16), 106, 107], vectors=range(1, 13))
+    return case(made, wave=wave, waves=waves, scalars=[*range(4, 16), 106, 107], vectors=range(1, 13))
 
 
 def test_scalar_comparisons(device: Device) -> None:
@@ -500,8 +506,8 @@ def test_limits_are_named() -> None:
     words = assemble("s_endpgm")
     with pytest.raises(LimitExceeded, match="2048 threads"):
         translation.translate(Program(words=words, threads=(2048,)))
-    with pytest.raises(Unsupported, match="7 lanes"):
-        translation.translate(Program(words=words, threads=(32,)), lanes=7)
+    with pytest.raises(ArgumentError, match="7 lanes"):
+        translation.translate(Program(words=words, threads=(32,)), Options(7))
 
 
 def test_output_is_deterministic() -> None:
