@@ -117,7 +117,7 @@ static gg_value find_same(const struct gg_ir *ir, const struct gg_ir_value *v)
 }
 
 /* Two constant dwords. Floats are left to the device, whose mode they follow. */
-static bool fold_words(enum gg_ir_opcode op, uint32_t a, uint32_t b, uint32_t *bits)
+bool gg_ir_fold(enum gg_ir_opcode op, uint32_t a, uint32_t b, uint32_t *bits)
 {
     switch (op) {
     case GG_IR_add:
@@ -288,7 +288,7 @@ static gg_value fold(struct gg_ir *ir, struct gg_ir_place at, struct gg_ir_value
     bool left = v->arg[0] && gg_ir_is_constant(ir, v->arg[0], &a);
     bool right = v->arg[1] && gg_ir_is_constant(ir, v->arg[1], &b);
     bool bit = v->class == GG_IR_M || v->class == GG_IR_B;
-    if (left && (right || (v->op == GG_IR_not)) && fold_words(v->op, a, right ? b : 0, &bits))
+    if (left && (right || (v->op == GG_IR_not)) && gg_ir_fold(v->op, a, right ? b : 0, &bits))
         return gg_ir_constant(ir, at, v->class, bit ? bits & 1 : bits);
     if (left && !right && gg_ir_ops[v->op].flags & GG_IRF_COMMUTES) {
         gg_value swapped = v->arg[0];

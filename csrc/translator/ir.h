@@ -157,6 +157,9 @@ gg_value gg_ir_phi(struct gg_ir *ir, uint32_t block, enum gg_ir_class class);
 
 bool gg_ir_is_constant(const struct gg_ir *ir, gg_value value, uint32_t *bits);
 
+/* An operation of two constant dwords (of `not`: one); false: not one that is folded. */
+bool gg_ir_fold(enum gg_ir_opcode op, uint32_t a, uint32_t b, uint32_t *bits);
+
 /* Text, for people and for tests; freed with gg_free(). NULL when memory runs out. */
 char *gg_ir_print(const struct gg_ir *ir);
 

@@ -91,6 +91,19 @@ static int32_t atomic64(struct gg_lift *l, const struct operation *o, struct pla
     return GG_OK;
 }
 
+/* Of FLAT and GLOBAL: where an address may mean LDS, the operation is done there for some lanes. */
+static gg_value flat_atomic(struct gg_lift *l, const struct operation *o, const struct gg_flat *f, gg_value data,
+                            gg_value second)
+{
+    const struct place memory = {.address = f->address, .active = f->memory};
+    gg_value old = make_atomic(l, o, &memory, data, second);
+    if (!f->lds)
+        return old;
+    const struct place lds = {.lds = true, .address = {f->lds_address, 0}, .active = f->lds};
+    gg_value shared = make_atomic(l, o, &lds, data, second);
+    return gg_l_select(l, GG_IR_V, f->lds, shared, old);
+}
+
 int32_t gg_lift_atomic(struct gg_lift *l)
 {
     const struct gg_inst *inst = l->inst;
@@ -100,19 +113,19 @@ int32_t gg_lift_atomic(struct gg_lift *l)
     bool wide = code >= 0x50;
     uint32_t at = code - (wide ? 0x50u : 0x30u);
     struct gg_buffer_access access;
+    struct gg_flat flat = {0};
     struct place p = {.lds = false};
     if (at >= sizeof memory_operations / sizeof memory_operations[0] || inst->flags & GG_INST_LDS)
         return GG_ERR_UNSUPPORTED;
     const struct operation *o = &memory_operations[at];
-    if (buffer ? !gg_l_buffer(l, &access) : !gg_l_flat_address(l, &p.address))
+    if (buffer ? !gg_l_buffer(l, &access) : !gg_l_flat(l, &flat))
         return GG_ERR_UNSUPPORTED;
-    if (buffer)
-        p.address = access.address;
-    p.active = buffer ? gg_l_buffer_active(l, &access, wide ? 8 : 4) : gg_l_exec(l);
+    p.address = buffer ? access.address : flat.address;
+    p.active = buffer ? gg_l_buffer_active(l, &access, wide ? 8 : 4) : flat.memory;
+    gg_value first = gg_l_vector(l, data, 0), second = data->width > 1 ? gg_l_vector(l, data, 1) : k(l, 0);
     if (wide)
-        return atomic64(l, o, p, (struct gg_pair){gg_l_vector(l, data, 0), gg_l_vector(l, data, 1)});
-    gg_value second = data->width > 1 ? gg_l_vector(l, data, 1) : k(l, 0);
-    gg_value old = make_atomic(l, o, &p, gg_l_vector(l, data, 0), second);
+        return flat.lds ? GG_ERR_UNSUPPORTED : atomic64(l, o, p, (struct gg_pair){first, second});
+    gg_value old = buffer ? make_atomic(l, o, &p, first, second) : flat_atomic(l, o, &flat, first, second);
     if (inst->dst[0].kind)
         gg_l_set_vgpr(l, inst->dst[0].value, old);
     if (buffer)

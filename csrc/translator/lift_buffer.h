@@ -40,7 +40,22 @@ void gg_l_set_loaded(struct gg_lift *l, uint32_t vgpr, gg_value value);
 /* Dword i of the data of a store; of a d16_hi store its high half. */
 gg_value gg_l_stored(struct gg_lift *l, const struct gg_operand *data, uint32_t i);
 
-/* Of a FLAT or GLOBAL instruction: 64 bits a lane. false: an operand is not known. */
-bool gg_l_flat_address(struct gg_lift *l, struct gg_pair *address);
+/*
+ * Where a FLAT, GLOBAL or SCRATCH instruction leads each lane. FLAT finds LDS and scratch by the address, in two
+ * apertures of 4 GiB; scratch has dword after dword, in each lane after lane.
+ */
+struct gg_flat {
+    struct gg_pair address; /* in guest memory, of each lane's first byte */
+    gg_value spread;        /* bytes from a dword to the next: S or V */
+    gg_value memory;        /* M: lanes of EXEC whose access is to guest memory */
+    gg_value lds;           /* M: to LDS, at lds_address; 0: none */
+    gg_value lds_address;
+};
+/* false: an operand is not known. */
+bool gg_l_flat(struct gg_lift *l, struct gg_flat *f);
+
+/* High dwords of the apertures. */
+#define GG_FLAT_PRIVATE 0x00010000u
+#define GG_FLAT_SHARED  0x00020000u
 
 #endif

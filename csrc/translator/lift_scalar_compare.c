@@ -108,8 +108,9 @@ int32_t gg_lift_sopk(struct gg_lift *l)
     case GG_OP_s_waitcnt_vmcnt:
     case GG_OP_s_waitcnt_expcnt:
     case GG_OP_s_waitcnt_lgkmcnt:
+    case GG_OP_s_version:
         return GG_OK;
     default:
-        return GG_ERR_UNSUPPORTED;
+        return gg_lift_mode(l);
     }
 }

@@ -5,7 +5,7 @@
 
 static enum gg_ir_class class_of(uint32_t reg)
 {
-    return reg < GG_REG_SCC ? GG_IR_S : reg == GG_REG_SCC ? GG_IR_B : GG_IR_V;
+    return reg == GG_REG_SCC ? GG_IR_B : reg < GG_REG_VGPR ? GG_IR_S : GG_IR_V;
 }
 
 static gg_value *slot(struct gg_ssa *ssa, uint32_t block, uint32_t reg)
