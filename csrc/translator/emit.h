@@ -11,7 +11,7 @@
  *   0 guest memory: the windows' bytes one after the other, each from a multiple of 4 on
  *   1 launch: words 0-15 user data, 16-18 first workgroup, 19 number of windows, then 6 words a window: address
  *     low and high, size in bytes low and high, first word in buffer 0, 0
- *   2 counters: accesses outside the windows: reads, writes
+ *   2 counters: accesses outside the windows: reads, writes; from word 2 on 64 locks of atomics of 64 bits, 0
  */
 #include "ir.h"
 
@@ -30,6 +30,8 @@ enum {
     GG_LAUNCH_TABLE = 20
 };
 #define GG_LAUNCH_WINDOW_WORDS 6u
+#define GG_EMIT_FIRST_LOCK     2u
+#define GG_EMIT_LOCKS          64u
 
 struct gg_emit {
     struct gg_spirv s;
@@ -90,6 +92,8 @@ uint32_t gg_emit_memory(struct gg_emit *e, const struct gg_ir_value *v);
 /* emit_update.c: the old dword at a pointer, which becomes enum gg_ir_update of it. */
 uint32_t gg_emit_update(struct gg_emit *e, uint32_t kind, SpvScope scope, uint32_t pointer, uint32_t data,
                         uint32_t second);
+/* emit_wide.c: atomics of 64 bits: the old low dword; of wide_high the high one. */
+uint32_t gg_emit_wide(struct gg_emit *e, const struct gg_ir_value *v);
 /* emit_flow.c: the dispatch loop, and the phases around it where waves meet. */
 void gg_emit_flow(struct gg_emit *e);
 

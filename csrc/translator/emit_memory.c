@@ -324,6 +324,10 @@ uint32_t gg_emit_memory(struct gg_emit *e, const struct gg_ir_value *v)
     case GG_IR_atomic:
     case GG_IR_update:
         return emit_atomic(e, v);
+    case GG_IR_wide_update:
+    case GG_IR_lds_wide_update:
+    case GG_IR_wide_high:
+        return gg_emit_wide(e, v);
     default:
         return emit_lds(e, v);
     }

@@ -88,9 +88,36 @@ enum gg_ir_update {
     GG_IR_UPDATES
 };
 
+/* Low 8 bits of the imm of atomics of 64 bits. */
+enum gg_ir_wide {
+    GG_IR_WIDE_SWAP = 0, /* up to FMAX in the order of MUBUF and FLAT */
+    GG_IR_WIDE_CMPSWAP,  /* second: what the old value must equal */
+    GG_IR_WIDE_ADD,
+    GG_IR_WIDE_SUB,
+    GG_IR_WIDE_NONE,
+    GG_IR_WIDE_SMIN,
+    GG_IR_WIDE_UMIN,
+    GG_IR_WIDE_SMAX,
+    GG_IR_WIDE_UMAX,
+    GG_IR_WIDE_AND,
+    GG_IR_WIDE_OR,
+    GG_IR_WIDE_XOR,
+    GG_IR_WIDE_INC, /* wraps to 0 after the data */
+    GG_IR_WIDE_DEC, /* wraps to the data */
+    GG_IR_WIDE_FCMPSWAP,
+    GG_IR_WIDE_FMIN,
+    GG_IR_WIDE_FMAX,
+    GG_IR_WIDE_RSUB,    /* data - old */
+    GG_IR_WIDE_MSKOR,   /* (old & ~data) | second */
+    GG_IR_WIDE_CONDXCHG /* each dword whose data has its highest bit set */
+};
+#define GG_IR_WIDE_FLUSHES_SOURCES (1u << 8) /* of floats: denormals */
+#define GG_IR_WIDE_FLUSHES_RESULTS (1u << 9)
+#define GG_IR_WIDE_IEEE            (1u << 10) /* a signalling NaN wins, quieted */
+
 typedef uint32_t gg_value; /* number of a value; 0 is none */
 
-#define GG_IR_ARGS 6 /* gg_ir_make() takes four */
+#define GG_IR_ARGS 7 /* gg_ir_make() takes four */
 
 struct gg_ir_value {
     uint16_t op;    /* enum gg_ir_opcode */

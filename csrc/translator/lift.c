@@ -266,6 +266,12 @@ static int32_t lift_inst(struct gg_lift *l)
         return gg_lift_memory(l);
     case GG_FORMAT_DS:
         return gg_lift_lds(l);
+    case GG_FORMAT_MIMG:
+        return gg_lift_image(l);
+    case GG_FORMAT_EXP:
+    case GG_FORMAT_VINTRP:
+        l->why = "it is not for compute programs";
+        return GG_ERR_UNSUPPORTED;
     default:
         return GG_ERR_UNSUPPORTED;
     }
@@ -289,6 +295,9 @@ static gg_value branch_condition(struct gg_lift *l)
     case GG_OP_s_cbranch_cdbgsys_or_user:
     case GG_OP_s_cbranch_cdbgsys_and_user:
         return gg_ir_constant(l->ir, l->at, GG_IR_B, 0);
+    case GG_OP_s_subvector_loop_begin:
+    case GG_OP_s_subvector_loop_end:
+        return gg_l_subvector(l);
     case GG_OP_s_cbranch_vccz:
         return gg_l1(l, GG_IR_not, GG_IR_B, gg_l1(l, GG_IR_any, GG_IR_B, gg_l_mask_at(l, GG_SGPR_VCC_LO)));
     default:

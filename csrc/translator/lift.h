@@ -48,6 +48,7 @@ uint32_t gg_l_mode(struct gg_lift *l, uint32_t at, uint32_t bits);
  */
 int32_t gg_l_find_targets(struct gg_lift *l, struct gg_jump **jumps, bool *grown, char **message);
 void gg_l_set_return(struct gg_lift *l); /* of a call: dst[0] gets the address of the next instruction */
+gg_value gg_l_subvector(struct gg_lift *l); /* B: s_subvector_loop_* branches */
 /* How a block ends that goes where a register says, or is part of such a jump's chain. */
 void gg_l_end_jump(struct gg_lift *l, uint32_t b);
 
@@ -66,7 +67,8 @@ int32_t gg_lift_ds(struct gg_lift *l); /* the rarer ones */
 int32_t gg_lift_buffer(struct gg_lift *l);
 int32_t gg_lift_format(struct gg_lift *l); /* typed loads of MUBUF and MTBUF */
 int32_t gg_lift_atomic(struct gg_lift *l); /* of DS, FLAT, GLOBAL and MUBUF */
-int32_t gg_lift_scalar_buffer(struct gg_lift *l);
+int32_t gg_lift_smem(struct gg_lift *l);
+int32_t gg_lift_image(struct gg_lift *l);
 
 /* Shorthands. S and V results. */
 gg_value gg_l1(struct gg_lift *l, enum gg_ir_opcode op, enum gg_ir_class class, gg_value a);

@@ -78,6 +78,28 @@ void gg_l_end_jump(struct gg_lift *l, uint32_t b)
     }
 }
 
+/* A wave64 runs the body of such a loop first for its low half, then for its high one; the other half waits in dst[0]. */
+gg_value gg_l_subvector(struct gg_lift *l)
+{
+    gg_value low = gg_l_sgpr(l, GG_SGPR_EXEC_LO), high = gg_l_sgpr(l, GG_SGPR_EXEC_HI), zero = gg_lk(l, 0);
+    gg_value saved = gg_l_scalar(l, &l->inst->dst[0], 0), has_low = gg_l_not_zero(l, low), taken, to_save;
+    if (l->inst->op == GG_OP_s_subvector_loop_begin) {
+        taken = gg_l2(l, GG_IR_eq, GG_IR_B, gg_l2(l, GG_IR_or, GG_IR_S, low, high), zero);
+        to_save = gg_l_select(l, GG_IR_S, taken, saved, gg_l_select(l, GG_IR_S, has_low, high, low));
+        high = gg_l_select(l, GG_IR_S, has_low, zero, high);
+    } else {
+        gg_value has_high = gg_l_not_zero(l, high), more = gg_l_not_zero(l, saved);
+        taken = gg_l2(l, GG_IR_and, GG_IR_B, more, gg_l1(l, GG_IR_not, GG_IR_B, has_high));
+        to_save = gg_l_select(l, GG_IR_S, taken, low, saved);
+        low = gg_l_select(l, GG_IR_S, has_high, saved, gg_l_select(l, GG_IR_S, taken, zero, low));
+        high = gg_l_select(l, GG_IR_S, taken, saved, high);
+    }
+    gg_l_set_sgpr(l, GG_SGPR_EXEC_LO, low);
+    gg_l_set_sgpr(l, GG_SGPR_EXEC_HI, high);
+    gg_l_set_result(l, 0, to_save);
+    return taken;
+}
+
 /* ---- the search ---- */
 
 static const struct gg_ir_value *value_of(const struct search *s, struct term t) { return &s->ir->values[t.value]; }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Guest memory by addresses: SMEM, GLOBAL and FLAT. */
+/* Guest memory by addresses of lanes: FLAT, GLOBAL and SCRATCH. */
 #include "lift_buffer.h"
 
 static gg_value k(struct gg_lift *l, uint32_t bits) { return gg_lk(l, bits); }
@@ -17,32 +17,6 @@ static struct gg_pair plus_word(struct gg_lift *l, enum gg_ir_class class, struc
 {
     gg_value carry, low = gg_l_add_carry(l, class, a.low, word, 0, &carry);
     return (struct gg_pair){low, gg_l_add_carry(l, class, a.high, k(l, 0), carry, NULL)};
-}
-
-/* Scalar loads read dwords: the lowest two bits of their address do not count. */
-static int32_t lift_scalar_load(struct gg_lift *l)
-{
-    const struct gg_inst *inst = l->inst;
-    struct gg_pair address = {gg_l_scalar(l, &inst->src[0], 0), gg_l_scalar(l, &inst->src[0], 1)};
-    if (!address.low || !address.high)
-        return GG_ERR_UNSUPPORTED;
-    address = plus(l, GG_IR_S, address, inst->imm);
-    if (inst->src[1].kind) {
-        gg_value offset = gg_l_scalar(l, &inst->src[1], 0);
-        if (!offset)
-            return GG_ERR_UNSUPPORTED;
-        address = plus_word(l, GG_IR_S, address, offset);
-    }
-    address.low = gg_l2(l, GG_IR_and, GG_IR_S, address.low, k(l, ~3u));
-    gg_value made[16];
-    uint32_t width = inst->dst[0].width;
-    for (uint32_t i = 0; i < width; i++) { /* all are read before any is written: the base may be among them */
-        struct gg_pair at = plus(l, GG_IR_S, address, (int32_t)(4 * i));
-        made[i] = gg_ir_make(l->ir, l->at, GG_IR_load_word, GG_IR_S, GG_IR_MEM_32, at.low, at.high, 0, 0);
-    }
-    for (uint32_t i = 0; i < width; i++)
-        gg_l_set_sgpr(l, inst->dst[0].value == GG_SGPR_NULL ? GG_SGPR_NULL : inst->dst[0].value + i, made[i]);
-    return GG_OK;
 }
 
 static gg_value v2(struct gg_lift *l, enum gg_ir_opcode op, gg_value a, gg_value b)
@@ -68,7 +42,7 @@ static bool given_address(struct gg_lift *l, struct gg_pair *address)
         if (!base.low || !base.high)
             return false;
         *address = plus_word(l, GG_IR_V, base, offset);
-    } else if (!scratch) {
+    } else if (!scratch && inst->src[0].kind) {
         address->high = gg_l_vector(l, &inst->src[0], 1);
         if (!address->high)
             return false;
@@ -208,34 +182,7 @@ int32_t gg_lift_memory(struct gg_lift *l)
 {
     switch (l->inst->format) {
     case GG_FORMAT_SMEM:
-        switch (l->inst->op) {
-        case GG_OP_s_load_dword:
-        case GG_OP_s_load_dwordx2:
-        case GG_OP_s_load_dwordx4:
-        case GG_OP_s_load_dwordx8:
-        case GG_OP_s_load_dwordx16:
-            return lift_scalar_load(l);
-        case GG_OP_s_buffer_load_dword:
-        case GG_OP_s_buffer_load_dwordx2:
-        case GG_OP_s_buffer_load_dwordx4:
-        case GG_OP_s_buffer_load_dwordx8:
-        case GG_OP_s_buffer_load_dwordx16:
-            return gg_lift_scalar_buffer(l);
-        case GG_OP_s_memtime:
-        case GG_OP_s_memrealtime: {
-            struct gg_pair now = gg_l_time(l);
-            gg_l_set_result(l, 0, now.low);
-            gg_l_set_result(l, 1, now.high);
-            return GG_OK;
-        }
-        case GG_OP_s_get_waveid_in_workgroup:
-            gg_l_set_result(l, 0, gg_ir_make(l->ir, l->at, GG_IR_input, GG_IR_S, GG_IR_IN_WAVE, 0, 0, 0, 0));
-            return GG_OK;
-        default:
-            if (!(gg_inst_info(l->inst)->flags & (GG_OPF_LOAD | GG_OPF_STORE | GG_OPF_ATOMIC)))
-                return GG_OK; /* caches are the device's affair */
-            return GG_ERR_UNSUPPORTED;
-        }
+        return gg_lift_smem(l);
     case GG_FORMAT_FLAT:
     case GG_FORMAT_GLOBAL:
     case GG_FORMAT_SCRATCH:
