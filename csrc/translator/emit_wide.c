@@ -226,8 +226,7 @@ static void under_lock(struct gg_emit *e, const struct target *t, uint32_t imm, 
     gg_spirv_begin_while(s, &loop);
     uint32_t is_done = gg_spirv_load(s, u32, done);
     gg_spirv_while_body(s, &loop, bool_op(e, SpvOpIEqual, is_done, zero));
-    uint32_t held =
-        gg_spirv_op(s, SpvOpAtomicCompareExchange, u32, 6, t->lock, device, take, relaxed, one, zero);
+    uint32_t held = gg_spirv_op(s, SpvOpAtomicCompareExchange, u32, 6, t->lock, device, take, relaxed, one, zero);
     gg_spirv_begin_if(s, &mine, bool_op(e, SpvOpIEqual, held, zero));
     struct words old;
     old.low = gg_spirv_op(s, SpvOpAtomicLoad, u32, 3, t->pointer[0], device, relaxed);

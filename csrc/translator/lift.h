@@ -47,7 +47,7 @@ uint32_t gg_l_mode(struct gg_lift *l, uint32_t at, uint32_t bits);
  * found up to now; *grown: some have more than the graph has.
  */
 int32_t gg_l_find_targets(struct gg_lift *l, struct gg_jump **jumps, bool *grown, char **message);
-void gg_l_set_return(struct gg_lift *l); /* of a call: dst[0] gets the address of the next instruction */
+void gg_l_set_return(struct gg_lift *l);    /* of a call: dst[0] gets the address of the next instruction */
 gg_value gg_l_subvector(struct gg_lift *l); /* B: s_subvector_loop_* branches */
 /* How a block ends that goes where a register says, or is part of such a jump's chain. */
 void gg_l_end_jump(struct gg_lift *l, uint32_t b);

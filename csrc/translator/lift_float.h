@@ -56,7 +56,7 @@ gg_value gg_l_clamp_integer(struct gg_lift *l, gg_value a, int32_t low, int32_t 
  * int32_t: as in lift.h, the result is written.
  */
 gg_value gg_lift_clamped(struct gg_lift *l, const gg_value *s);      /* integers of 32 bits, with clamp */
-int32_t gg_lift_quad_differences(struct gg_lift *l);                /* v_qsad, v_mqsad */
+int32_t gg_lift_quad_differences(struct gg_lift *l);                 /* v_qsad, v_mqsad */
 gg_value gg_lift_half_integer(struct gg_lift *l, const gg_value *s); /* 16 bits, bytes */
 gg_value gg_lift_half_float(struct gg_lift *l, const gg_value *s);   /* f16, and conversions from and to it */
 int32_t gg_lift_single(struct gg_lift *l, const struct gg_sources *s);

@@ -69,8 +69,8 @@ struct gg_memory_format gg_l_format(struct gg_lift *l, gg_value number)
 }
 
 /* The element's bytes in the range of the V#, if `wanted` (B); 0 otherwise. */
-static gg_value load_part(struct gg_lift *l, const struct gg_buffer_access *a, const struct gg_memory_format *f, uint32_t dword,
-                          enum gg_ir_memory kind, gg_value wanted)
+static gg_value load_part(struct gg_lift *l, const struct gg_buffer_access *a, const struct gg_memory_format *f,
+                          uint32_t dword, enum gg_ir_memory kind, gg_value wanted)
 {
     uint32_t is_wanted;
     if (gg_ir_is_constant(l->ir, wanted, &is_wanted) && !is_wanted)
