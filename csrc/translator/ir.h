@@ -125,7 +125,7 @@ struct gg_ir_value {
     uint8_t unused; /* 0 */
     uint32_t block;
     uint32_t offset; /* of the guest instruction it came from */
-    uint32_t imm;
+    uint32_t imm; /* of a phi: the register that it stands for */
     gg_value arg[GG_IR_ARGS]; /* of a phi: arg[0] is the first of its arguments in gg_ir.phi_args */
 };
 
@@ -155,6 +155,8 @@ struct gg_ir {
     gg_value *phi_args;
     uint32_t phi_arg_count, phi_arg_capacity;
     uint32_t wave; /* 32 or 64 */
+    gg_value *pure; /* hash table of pure values */
+    uint32_t pure_count, pure_capacity; /* a power of two */
 };
 
 extern const struct gg_ir_op_info {
@@ -180,12 +182,15 @@ gg_value gg_ir_make_wide(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_opc
                          uint32_t imm, const gg_value *args);
 gg_value gg_ir_constant(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_class class, uint32_t imm);
 /* A phi with room for the block's predecessors, its arguments still 0; it goes to the block's front. */
-gg_value gg_ir_phi(struct gg_ir *ir, uint32_t block, enum gg_ir_class class);
+gg_value gg_ir_phi(struct gg_ir *ir, uint32_t block, enum gg_ir_class class, uint32_t reg);
 
 bool gg_ir_is_constant(const struct gg_ir *ir, gg_value value, uint32_t *bits);
 
 /* An operation of two constant dwords (of `not`: one); false: not one that is folded. */
 bool gg_ir_fold(enum gg_ir_opcode op, uint32_t a, uint32_t b, uint32_t *bits);
+
+/* Brings the values into an order, and gives them numbers, that follow from what they are (ir_order.c). */
+int32_t gg_ir_order(struct gg_ir *ir, char **message);
 
 /* Text, for people and for tests; freed with gg_free(). NULL when memory runs out. */
 char *gg_ir_print(const struct gg_ir *ir);
