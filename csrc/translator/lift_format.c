@@ -270,7 +270,7 @@ int32_t gg_lift_format(struct gg_lift *l)
     struct gg_buffer_access a;
     bool typed = inst->format == GG_FORMAT_MTBUF,
          bad = typed && (!inst->mtbuf.format || inst->mtbuf.format > LAST_FORMAT);
-    l->why = bad ? "a memory format that does not exist" : NULL;
+    l->why = bad ? "a memory format that does not exist" : inst->flags & GG_INST_LDS ? "loading a format to LDS" : NULL;
     if (inst->flags & GG_INST_LDS || bad || !gg_l_buffer(l, &a))
         return GG_ERR_UNSUPPORTED;
     gg_value word3 = a.descriptor.word3;

@@ -161,6 +161,7 @@ static int32_t lift_flat(struct gg_lift *l)
     enum gg_ir_memory kind;
     uint32_t words;
     struct gg_flat f;
+    l->why = inst->flags & GG_INST_LDS ? "loading to LDS" : NULL;
     if (!access_of(inst->op, &kind, &words) || inst->flags & GG_INST_LDS || !gg_l_flat(l, &f))
         return GG_ERR_UNSUPPORTED;
     bool loads = gg_inst_info(inst)->flags & GG_OPF_LOAD;
