@@ -124,8 +124,8 @@ struct gg_ir_value {
     uint8_t class;  /* enum gg_ir_class of the result; NONE: it has none */
     uint8_t unused; /* 0 */
     uint32_t block;
-    uint32_t offset; /* of the guest instruction it came from */
-    uint32_t imm; /* of a phi: the register that it stands for */
+    uint32_t offset;          /* of the guest instruction it came from */
+    uint32_t imm;             /* of a phi: the register that it stands for */
     gg_value arg[GG_IR_ARGS]; /* of a phi: arg[0] is the first of its arguments in gg_ir.phi_args */
 };
 
@@ -154,8 +154,8 @@ struct gg_ir {
     uint32_t *preds;
     gg_value *phi_args;
     uint32_t phi_arg_count, phi_arg_capacity;
-    uint32_t wave; /* 32 or 64 */
-    gg_value *pure; /* hash table of pure values */
+    uint32_t wave;                      /* 32 or 64 */
+    gg_value *pure;                     /* hash table of pure values */
     uint32_t pure_count, pure_capacity; /* a power of two */
 };
 

@@ -91,29 +91,37 @@ static gg_value quotient(struct gg_lift *l, gg_value a, gg_value b)
     return gg_l3(l, GG_IR_ffma, GG_IR_V, rest, reciprocal, near);
 }
 
+/* Numeric types in pairs: of unsigned fields, and of fields with a sign. */
+static gg_value is_either(struct gg_lift *l, const struct gg_memory_format *f, enum numeric first)
+{
+    return gg_l2(l, GG_IR_or, GG_IR_B, is(l, f->numeric, first), is(l, f->numeric, first + 1));
+}
+
+static gg_value has_sign(struct gg_lift *l, const struct gg_memory_format *f)
+{
+    return gg_l2(l, GG_IR_or, GG_IR_B, is_either(l, f, SINT),
+                 gg_l2(l, GG_IR_or, GG_IR_B, is(l, f->numeric, SNORM), is(l, f->numeric, SSCALED)));
+}
+
 static gg_value decoded(struct gg_lift *l, const struct gg_memory_format *f, uint32_t c, const gg_value *dword)
 {
     gg_value which = s2(l, GG_IR_shr, f->position[c], k(l, 5)), at = s2(l, GG_IR_and, f->position[c], k(l, 31));
-    gg_value word = dword[0];
-    for (uint32_t i = 1; i < 4; i++)
+    gg_value word = dword[0], sign = has_sign(l, f), bits = f->bits[c], one = k(l, 1);
+    for (uint32_t i = 1; i <= c; i++)
         word = gg_l_select(l, GG_IR_V, is(l, which, i), dword[i], word);
-    gg_value number = gg_l_field(l, GG_IR_V, word, at, f->bits[c], false);
-    gg_value integer = gg_l_field(l, GG_IR_V, word, at, f->bits[c], true);
-    gg_value above = s2(l, GG_IR_shl, k(l, 1), f->bits[c]), half_above = s2(l, GG_IR_shr, above, k(l, 1));
-    gg_value most = gg_l1(l, GG_IR_u2f, GG_IR_S, s2(l, GG_IR_sub, above, k(l, 1)));
-    gg_value most_signed = gg_l1(l, GG_IR_u2f, GG_IR_S, s2(l, GG_IR_sub, half_above, k(l, 1)));
-    gg_value as_float = v1(l, GG_IR_u2f, number), as_signed_float = v1(l, GG_IR_i2f, integer);
-    gg_value is_small = gg_l2(l, GG_IR_lt_u, GG_IR_B, f->bits[c], k(l, 16));
-    gg_value up = gg_l_select(l, GG_IR_S, is_small, s2(l, GG_IR_sub, k(l, 15), f->bits[c]), k(l, 0));
+    gg_value number = gg_l_field(l, GG_IR_V, word, at, bits, false);
+    gg_value integer = gg_l_select(l, GG_IR_V, sign, gg_l_field(l, GG_IR_V, word, at, bits, true), number);
+    gg_value floated = gg_l_select(l, GG_IR_V, sign, v1(l, GG_IR_i2f, integer), v1(l, GG_IR_u2f, number));
+    gg_value above = s2(l, GG_IR_shl, one, gg_l_select(l, GG_IR_S, sign, s2(l, GG_IR_sub, bits, one), bits));
+    gg_value most = gg_l1(l, GG_IR_u2f, GG_IR_S, s2(l, GG_IR_sub, above, one));
+    gg_value is_small = gg_l2(l, GG_IR_lt_u, GG_IR_B, bits, k(l, 16));
+    gg_value up = gg_l_select(l, GG_IR_S, is_small, s2(l, GG_IR_sub, k(l, 15), bits), k(l, 0));
     gg_value small = gg_l_half_to_float(l, v2(l, GG_IR_shl, number, up));
-    gg_value result = gg_l_select(l, GG_IR_V, is(l, f->bits[c], 32), number, small);
-    result = gg_l_select(l, GG_IR_V, is(l, f->numeric, SINT), integer, result);
-    result = gg_l_select(l, GG_IR_V, is(l, f->numeric, UINT), number, result);
-    result = gg_l_select(l, GG_IR_V, is(l, f->numeric, SSCALED), as_signed_float, result);
-    result = gg_l_select(l, GG_IR_V, is(l, f->numeric, USCALED), as_float, result);
-    gg_value snorm = v2(l, GG_IR_fmax, quotient(l, as_signed_float, most_signed), k(l, 0xbf800000u));
-    result = gg_l_select(l, GG_IR_V, is(l, f->numeric, SNORM), snorm, result);
-    return gg_l_select(l, GG_IR_V, is(l, f->numeric, UNORM), quotient(l, as_float, most), result);
+    gg_value result = gg_l_select(l, GG_IR_V, is(l, bits, 32), number, small);
+    result = gg_l_select(l, GG_IR_V, is_either(l, f, UINT), integer, result);
+    result = gg_l_select(l, GG_IR_V, is_either(l, f, USCALED), floated, result);
+    gg_value share = v2(l, GG_IR_fmax, quotient(l, floated, most), k(l, 0xbf800000u));
+    return gg_l_select(l, GG_IR_V, is_either(l, f, UNORM), share, result);
 }
 
 /* M: the lanes whose whole element is in range, if `wanted` (B). */
@@ -136,11 +144,6 @@ static void load_words(struct gg_lift *l, const struct gg_buffer_access *a, cons
         dword[i] = load_part(l, a, f, i, GG_IR_MEM_32, gg_l2(l, GG_IR_lt_u, GG_IR_B, k(l, 4 * i), f->bytes));
 }
 
-static gg_value is_integer(struct gg_lift *l, const struct gg_memory_format *f)
-{
-    return gg_l2(l, GG_IR_or, GG_IR_B, is(l, f->numeric, UINT), is(l, f->numeric, SINT));
-}
-
 bool gg_l_halves(const struct gg_inst *inst)
 {
     return gg_inst_info(inst)->flags & GG_OPF_D16 || (inst->format == GG_FORMAT_MIMG && inst->flags & GG_INST_D16);
@@ -150,7 +153,7 @@ void gg_l_load_elements(struct gg_lift *l, const struct gg_buffer_access *a, con
                         gg_value selects, uint32_t mask)
 {
     bool halves = gg_l_halves(l->inst), high = gg_inst_info(l->inst)->flags & GG_OPF_D16_HI;
-    gg_value dword[4], component[4], zero = k(l, 0), integer = is_integer(l, f);
+    gg_value dword[4], component[4], zero = k(l, 0), integer = is_either(l, f, UINT);
     load_words(l, a, f, dword);
     gg_value one = gg_l_select(l, GG_IR_S, integer, k(l, 1), k(l, halves ? 0x3c00 : F32_ONE));
     for (uint32_t c = 0; c < 4; c++) { /* those that are not there: 0, 0, 0, 1 */
@@ -179,13 +182,14 @@ void gg_l_load_elements(struct gg_lift *l, const struct gg_buffer_access *a, con
 /* ---- stores ---- */
 
 /* x in 0..1 or -1..1 times 2^bits - 1, or 2^(bits - 1) - 1, to the nearest, ties to even; NaN counts as 0. */
-static gg_value normalised(struct gg_lift *l, gg_value x, gg_value bits, bool is_signed)
+static gg_value normalised(struct gg_lift *l, gg_value x, gg_value bits, gg_value sign)
 {
-    gg_value low = k(l, is_signed ? 0xbf800000u : 0);
+    gg_value low = gg_l_select(l, GG_IR_S, sign, k(l, 0xbf800000u), k(l, 0));
     gg_value number = gg_l_select(l, GG_IR_V, gg_l_is_nan_bits(l, x), k(l, 0), x);
     gg_value within = v2(l, GG_IR_fmin, v2(l, GG_IR_fmax, number, low), k(l, F32_ONE));
     /* Rounded to odd, so that a tie is one. */
-    gg_value exponent = s2(l, GG_IR_add, bits, k(l, is_signed ? 126 : 127)), top = s2(l, GG_IR_shl, exponent, k(l, 23));
+    gg_value exponent = s2(l, GG_IR_add, bits, gg_l_select(l, GG_IR_S, sign, k(l, 126), k(l, 127)));
+    gg_value top = s2(l, GG_IR_shl, exponent, k(l, 23));
     gg_value scaled = gg_l_half_fma(l, within, top, v2(l, GG_IR_xor, within, k(l, 0x80000000u)));
     return v1(l, GG_IR_f2i, v1(l, GG_IR_frint, scaled));
 }
@@ -207,7 +211,7 @@ static gg_value small_float(struct gg_lift *l, gg_value x, gg_value bits)
 /* The bits that a component has in memory. */
 static gg_value encoded(struct gg_lift *l, const struct gg_memory_format *f, uint32_t c, gg_value value)
 {
-    gg_value x = value, whole = value, bits = f->bits[c];
+    gg_value x = value, whole = value, bits = f->bits[c], sign = has_sign(l, f);
     if (gg_l_halves(l->inst)) {
         x = gg_l_half_to_float(l, value);
         whole = gg_l_select(l, GG_IR_V, is(l, f->numeric, SINT), gg_l_part(l, GG_IR_V, value, 0, 16, true), value);
@@ -222,8 +226,7 @@ static gg_value encoded(struct gg_lift *l, const struct gg_memory_format *f, uin
     made = gg_l_select(l, GG_IR_V, is(l, f->numeric, UINT), v2(l, GG_IR_min_u, whole, most), made);
     made = gg_l_select(l, GG_IR_V, is(l, f->numeric, SSCALED), truncated, made);
     made = gg_l_select(l, GG_IR_V, is(l, f->numeric, USCALED), v2(l, GG_IR_min_u, v1(l, GG_IR_f2u, x), most), made);
-    made = gg_l_select(l, GG_IR_V, is(l, f->numeric, SNORM), normalised(l, x, bits, true), made);
-    made = gg_l_select(l, GG_IR_V, is(l, f->numeric, UNORM), normalised(l, x, bits, false), made);
+    made = gg_l_select(l, GG_IR_V, is_either(l, f, UNORM), normalised(l, x, bits, sign), made);
     return v2(l, GG_IR_and, made, most);
 }
 

@@ -61,10 +61,12 @@ CHUNK = 3
 """Steps of a program: a software device's compile time grows faster than the program."""
 
 
-def agree(steps: Sequence[Step], wave: int, device: Device, lds_bytes: int = 0, data_words: int = 4096) -> None:
+def agree(
+    steps: Sequence[Step], wave: int, device: Device, lds_bytes: int = 0, data_words: int = 4096, chunk: int = CHUNK
+) -> None:
     """Registers and data after the steps, and accesses outside the windows, are the interpreter's."""
-    for first in range(0, len(steps), CHUNK):
-        chunk_agrees(steps[first : first + CHUNK], wave, device, lds_bytes, data_words)
+    for first in range(0, len(steps), chunk):
+        chunk_agrees(steps[first : first + chunk], wave, device, lds_bytes, data_words)
 
 
 def chunk_agrees(steps: Sequence[Step], wave: int, device: Device, lds_bytes: int, data_words: int) -> None:

@@ -308,12 +308,12 @@ def image_steps() -> list[Step]:
 
 
 def test_images(device: Device) -> None:
-    agree(image_steps()[::3], 32, device)
+    agree(image_steps()[::3], 32, device, chunk=1)
 
 
 @pytest.mark.deep
 def test_every_image(device: Device) -> None:
-    agree(image_steps(), 32, device)
+    agree(image_steps(), 32, device, chunk=1)
 
 
 def test_images_of_other_kinds_are_counted(device: Device) -> None:
