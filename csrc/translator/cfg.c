@@ -13,6 +13,8 @@ struct reach { /* while the reachable instructions are being found */
     bool *starts_block; /* by word */
     uint64_t *stack;    /* words whose instructions are still to be decoded */
     uint32_t depth;
+    const struct gg_jump *jumps; /* whose targets are known */
+    uint32_t jump_count;
 };
 
 static uint64_t word_of(const struct gg_inst *inst) { return inst->offset / 4; }
@@ -44,7 +46,12 @@ static struct gg_inst *append(struct reach *r)
     return &r->insts[r->count++];
 }
 
-/* Where control goes after an instruction: fills the successors' words (UINT64_MAX: none); [0] is a branch's target. */
+bool gg_inst_jumps_by_register(const struct gg_inst *inst)
+{
+    return inst->op == GG_OP_s_setpc_b64 || inst->op == GG_OP_s_swappc_b64;
+}
+
+/* Where control goes after an instruction, but for jumps by register: fills the successors' words (UINT64_MAX: none); [0] is a branch's target. */
 static int32_t successors(const struct gg_guest_program *program, const struct gg_inst *inst, uint64_t next[2],
                           char **message)
 {
@@ -55,11 +62,9 @@ static int32_t successors(const struct gg_guest_program *program, const struct g
         if (target < 0 || (uint64_t)target / 4 >= program->word_count)
             return refuse(message, inst, GG_ERR_FORMAT, "branches outside the program");
         next[0] = (uint64_t)target / 4;
-    } else if ((flags & GG_OPF_TERMINATOR) && !(flags & GG_OPF_END)) {
-        return refuse(message, inst, GG_ERR_UNSUPPORTED, "control goes where a register says");
+    } else if ((flags & GG_OPF_TERMINATOR) && !(flags & GG_OPF_END) && !gg_inst_jumps_by_register(inst)) {
+        return refuse(message, inst, GG_ERR_UNSUPPORTED, "it belongs to the trap handler");
     }
-    if (flags & GG_OPF_CALL)
-        return refuse(message, inst, GG_ERR_UNSUPPORTED, "calls are not translated");
     if (!(flags & GG_OPF_TERMINATOR)) {
         next[1] = word_of(inst) + inst->words;
         if (next[1] >= program->word_count)
@@ -71,6 +76,14 @@ static int32_t successors(const struct gg_guest_program *program, const struct g
 static bool ends_block(const struct gg_inst *inst)
 {
     return gg_inst_info(inst)->flags & (GG_OPF_BRANCH | GG_OPF_TERMINATOR | GG_OPF_BARRIER);
+}
+
+static const struct gg_jump *known_jump(const struct reach *r, uint32_t offset)
+{
+    for (uint32_t i = 0; i < r->jump_count; i++)
+        if (r->jumps[i].offset == offset)
+            return &r->jumps[i];
+    return NULL;
 }
 
 /* Decodes from a word on, until control goes elsewhere or meets what was decoded already. */
@@ -102,6 +115,9 @@ static int32_t decode_run(struct reach *r, uint64_t word, char **message)
             return result;
         if (next[0] != UINT64_MAX)
             visit(r, next[0]);
+        const struct gg_jump *jump = gg_inst_jumps_by_register(inst) ? known_jump(r, inst->offset) : NULL;
+        for (uint32_t i = 0; jump && i < jump->count; i++)
+            visit(r, jump->targets[i] / 4);
         if (next[1] == UINT64_MAX)
             return GG_OK;
         if (ends_block(inst)) {
@@ -128,26 +144,82 @@ static int32_t sort_insts(struct gg_cfg *cfg, struct reach *r, char **message)
     return GG_OK;
 }
 
-static int32_t make_blocks(struct gg_cfg *cfg, struct reach *r, char **message)
+/* Blocks behind the jump's own. */
+static uint32_t chain_length(const struct gg_jump *jump) { return jump->count + jump->open - (jump->count ? 1 : 0); }
+
+/* The program's jumps by register, by offset, with the targets that are known, and blocks for their chains. */
+static int32_t list_jumps(struct gg_cfg *cfg, struct reach *r, uint32_t *chain_blocks, char **message)
 {
-    uint32_t *block_at = gg_arena_alloc(r->arena, r->program->word_count, sizeof *block_at);
-    cfg->blocks = gg_arena_alloc(r->arena, cfg->inst_count, sizeof *cfg->blocks);
-    if (!block_at || !cfg->blocks)
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < cfg->inst_count; i++)
+        count += gg_inst_jumps_by_register(&cfg->insts[i]);
+    struct gg_jump *jumps = gg_arena_alloc(r->arena, count + 1, sizeof *jumps);
+    if (!jumps)
         return gg_fail(message, GG_ERR_MEMORY, "control flow: out of memory");
+    for (uint32_t i = 0; i < cfg->inst_count; i++) {
+        if (!gg_inst_jumps_by_register(&cfg->insts[i]))
+            continue;
+        const struct gg_jump *known = known_jump(r, cfg->insts[i].offset);
+        struct gg_jump *jump = &jumps[cfg->jump_count++];
+        *jump = known ? *known : (struct gg_jump){.offset = cfg->insts[i].offset};
+        *chain_blocks += chain_length(jump);
+    }
+    cfg->jumps = jumps;
+    return GG_OK;
+}
+
+/* Blocks of instructions, each with the chain of its jump behind it; edges come after. */
+static void cut_blocks(struct gg_cfg *cfg, const struct reach *r, uint32_t *block_at)
+{
+    uint32_t jump = 0;
     for (uint32_t i = 0; i < cfg->inst_count; i++) {
         uint64_t word = word_of(&cfg->insts[i]);
         if (r->starts_block[word]) {
             block_at[word] = cfg->block_count;
-            cfg->blocks[cfg->block_count++] = (struct gg_block){.first = i, .succ = {GG_NO_BLOCK, GG_NO_BLOCK}};
+            cfg->blocks[cfg->block_count++] =
+                (struct gg_block){.first = i, .succ = {GG_NO_BLOCK, GG_NO_BLOCK}, .jump = GG_NO_BLOCK};
         }
-        cfg->blocks[cfg->block_count - 1].count++;
+        struct gg_block *block = &cfg->blocks[cfg->block_count - 1];
+        block->count++;
+        if (!gg_inst_jumps_by_register(&cfg->insts[i]))
+            continue;
+        block->jump = jump;
+        for (uint32_t t = 0; t < chain_length(&cfg->jumps[jump]); t++)
+            cfg->blocks[cfg->block_count++] =
+                (struct gg_block){.first = i, .succ = {GG_NO_BLOCK, GG_NO_BLOCK}, .jump = jump};
+        jump++;
     }
+}
+
+static void link_jump(struct gg_cfg *cfg, uint32_t block, const uint32_t *block_at)
+{
+    const struct gg_jump *jump = &cfg->jumps[cfg->blocks[block].jump];
+    for (uint32_t t = 0; t < jump->count; t++) {
+        cfg->blocks[block + t].succ[0] = block_at[jump->targets[t] / 4];
+        cfg->blocks[block + t].succ[1] = t + 1 < jump->count + jump->open ? block + t + 1 : GG_NO_BLOCK;
+    }
+}
+
+static int32_t make_blocks(struct gg_cfg *cfg, struct reach *r, char **message)
+{
+    uint32_t chain_blocks = 0, *block_at = gg_arena_alloc(r->arena, r->program->word_count, sizeof *block_at);
+    int32_t result = list_jumps(cfg, r, &chain_blocks, message);
+    if (result)
+        return result;
+    cfg->blocks = gg_arena_alloc(r->arena, cfg->inst_count + (size_t)chain_blocks, sizeof *cfg->blocks);
+    if (!block_at || !cfg->blocks)
+        return gg_fail(message, GG_ERR_MEMORY, "control flow: out of memory");
+    cut_blocks(cfg, r, block_at);
     cfg->entry = block_at[r->program->entry / 4];
     for (uint32_t b = 0; b < cfg->block_count; b++) {
         struct gg_block *block = &cfg->blocks[b];
-        const struct gg_inst *last = &cfg->insts[block->first + block->count - 1];
+        if (block->jump != GG_NO_BLOCK) {
+            if (block->count)
+                link_jump(cfg, b, block_at);
+            continue;
+        }
         uint64_t next[2];
-        int32_t result = successors(r->program, last, next, message);
+        result = successors(r->program, &cfg->insts[block->first + block->count - 1], next, message);
         if (result)
             return result;
         for (int i = 0; i < 2; i++)
@@ -182,11 +254,17 @@ static int32_t find_preds(struct gg_cfg *cfg, struct gg_arena *arena, char **mes
 
 int32_t gg_cfg_build(struct gg_cfg *cfg, struct gg_arena *arena, const struct gg_guest_program *program, char **message)
 {
+    return gg_cfg_build_jumps(cfg, arena, program, NULL, 0, message);
+}
+
+int32_t gg_cfg_build_jumps(struct gg_cfg *cfg, struct gg_arena *arena, const struct gg_guest_program *program,
+                           const struct gg_jump *jumps, uint32_t jump_count, char **message)
+{
     *cfg = (struct gg_cfg){0};
     if (program->entry % 4 || program->entry / 4 >= program->word_count)
         return gg_fail(message, GG_ERR_ARGUMENT, "program: entry at byte %llu of %llu words",
                        (unsigned long long)program->entry, (unsigned long long)program->word_count);
-    struct reach r = {.program = program, .arena = arena};
+    struct reach r = {.program = program, .arena = arena, .jumps = jumps, .jump_count = jump_count};
     r.at = gg_arena_alloc(arena, program->word_count, sizeof *r.at);
     r.starts_block = gg_arena_alloc(arena, program->word_count, sizeof *r.starts_block);
     r.stack = gg_arena_alloc(arena, program->word_count, sizeof *r.stack);

@@ -33,8 +33,7 @@ static int32_t check_split(const struct gg_ir *ir, bool one_wave, char **message
         for (uint32_t i = 0; i < ir->blocks[b].count; i++) {
             const struct gg_ir_value *v = &ir->values[ir->blocks[b].values[i]];
             uint8_t flags = gg_ir_ops[v->op].flags;
-            bool lds = v->op == GG_IR_lds_load || v->op == GG_IR_lds_store || v->op == GG_IR_lds_atomic ||
-                       v->op == GG_IR_lds_update;
+            bool lds = flags & GG_IRF_LDS;
             if (flags & GG_IRF_CROSSES_LANES)
                 return gg_fail(message, GG_ERR_ARGUMENT,
                                "offset 0x%x: 1 lane an invocation: %s needs the lanes of a wave in one subgroup",

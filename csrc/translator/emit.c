@@ -21,8 +21,6 @@ static uint32_t storage_buffer(struct gg_emit *e, uint32_t binding, const char *
     return variable;
 }
 
-static bool is_memory(const struct gg_ir_value *v) { return gg_ir_ops[v->op].flags & (GG_IRF_LOADS | GG_IRF_STORES); }
-
 /* ---- one operation ---- */
 
 /* A scalar in straight code. */
@@ -122,7 +120,7 @@ static void lane_op(struct gg_emit *e, gg_value value)
         break;
     }
     default:
-        made = is_memory(v) ? gg_emit_memory(e, v) : gg_emit_pure(e, v, true);
+        made = gg_ir_is_memory(v) || v->op == GG_IR_wide_high ? gg_emit_memory(e, v) : gg_emit_pure(e, v, true);
     }
     if (!made)
         return;
@@ -179,7 +177,7 @@ static void emit_region(struct gg_emit *e, const struct gg_ir_block *block, uint
         gg_value value = block->values[i];
         if (e->region[value] != region)
             continue;
-        if (is_memory(&e->ir->values[value]))
+        if (gg_emit_is_batchable(&e->ir->values[value]))
             gg_emit_enqueue(e, &e->batch, value);
         else
             lane_op(e, value);
@@ -193,9 +191,9 @@ static void emit_region(struct gg_emit *e, const struct gg_ir_block *block, uint
 static void rolled_scalar(struct gg_emit *e, gg_value value)
 {
     const struct gg_ir_value *v = &e->ir->values[value];
-    if (gg_emit_waits_for(&e->scalar_batch, v) || (is_memory(v) && !gg_emit_fits_batch(e, &e->scalar_batch, v)))
+    if (gg_emit_waits_for(&e->scalar_batch, v) || (gg_ir_is_memory(v) && !gg_emit_fits_batch(e, &e->scalar_batch, v)))
         gg_emit_run_batch(e, &e->scalar_batch);
-    if (is_memory(v))
+    if (gg_ir_is_memory(v))
         gg_emit_enqueue(e, &e->scalar_batch, value);
     else
         emit_scalar(e, value);
@@ -233,7 +231,7 @@ static void emit_rolled(struct gg_emit *e, const struct gg_ir_block *block)
 
 static void flat_lanes(struct gg_emit *e, gg_value value)
 {
-    if (is_memory(&e->ir->values[value]))
+    if (gg_ir_is_memory(&e->ir->values[value]))
         gg_emit_order(e, &e->ir->values[value]);
     for (e->copy = 0; e->copy < e->copies; e->copy++) {
         e->lane = e->lane_of[e->copy];
@@ -250,9 +248,9 @@ static void emit_flat(struct gg_emit *e, const struct gg_ir_block *block)
         const struct gg_ir_value *v = &e->ir->values[value];
         if (v->op == GG_IR_phi)
             continue;
-        if (gg_emit_waits_for(&e->batch, v) || (is_memory(v) && !gg_emit_fits_batch(e, &e->batch, v)))
+        if (gg_emit_waits_for(&e->batch, v) || (gg_ir_is_memory(v) && !gg_emit_fits_batch(e, &e->batch, v)))
             gg_emit_run_batch(e, &e->batch);
-        if (is_memory(v) && e->batched)
+        if (gg_emit_is_batchable(v) && e->batched)
             gg_emit_enqueue(e, &e->batch, value);
         else if (gg_emit_is_lane_op(e, v))
             flat_lanes(e, value);

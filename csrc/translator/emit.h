@@ -20,7 +20,7 @@
  *   0 guest memory: the windows' bytes one after the other, each from a multiple of 4 on
  *   1 launch: words 0-15 user data, 16-18 first workgroup, 19 number of windows, then 6 words a window: address
  *     low and high, size in bytes low and high, first word in buffer 0, 0
- *   2 counters: accesses outside the windows: reads, writes
+ *   2 counters: accesses outside the windows: reads, writes; from word 2 on 64 locks of atomics of 64 bits, 0
  */
 #include "ir.h"
 
@@ -39,6 +39,8 @@ enum {
     GG_LAUNCH_TABLE = 20
 };
 #define GG_LAUNCH_WINDOW_WORDS 6u
+#define GG_EMIT_FIRST_LOCK     2u
+#define GG_EMIT_LOCKS          64u
 
 /* What translate.c decides before code is emitted. */
 struct gg_emit_form {
@@ -93,11 +95,12 @@ struct gg_emit {
     bool *stored;       /* of each value: it has a variable */
     bool *after_region; /* rolled: of each scalar: the region before it must have run */
     /* By gg_emit_slot(): */
-    uint32_t *variable;  /* a Function variable; rolled: an array for lanes and masks */
-    uint32_t *base;      /* rolled: where the value's dwords begin in it */
-    uint32_t *phi_input; /* of each phi: what its predecessors write */
-    uint32_t *id;        /* in the code that is open, 0: none there */
-    uint32_t *ids_used;  /* slots with an id, to forget them when the block ends */
+    uint32_t *variable;    /* a Function variable; rolled: an array for lanes and masks */
+    uint32_t *base;        /* rolled: where the value's dwords begin in it */
+    uint32_t *phi_input;   /* of each phi: what its predecessors write */
+    uint32_t *high_dwords; /* of each atomic of 64 bits: an array, emit_wide.c */
+    uint32_t *id;          /* in the code that is open, 0: none there */
+    uint32_t *ids_used;    /* slots with an id, to forget them when the block ends */
     uint32_t ids_count;
     uint32_t lane; /* value: the lane that is being emitted; 0 outside lane code */
     struct gg_batch batch, scalar_batch;
@@ -160,8 +163,10 @@ uint32_t gg_emit_fma32(struct gg_emit *e, uint32_t a, uint32_t b, uint32_t c); /
 uint32_t gg_emit_access(struct gg_emit *e, uint32_t op, uint32_t imm, const uint32_t *args, uint32_t condition);
 uint32_t gg_emit_access_args(uint32_t op); /* how many dwords it takes */
 uint32_t gg_emit_memory(struct gg_emit *e, const struct gg_ir_value *v);
+uint32_t gg_emit_place(struct gg_emit *e, uint32_t low, uint32_t high, uint32_t bytes); /* in buffer 0, ~0: nowhere */
 
 /* emit_batch.c */
+bool gg_emit_is_batchable(const struct gg_ir_value *v);
 bool gg_emit_fits_batch(const struct gg_emit *e, const struct gg_batch *batch, const struct gg_ir_value *v);
 bool gg_emit_waits_for(const struct gg_batch *batch, const struct gg_ir_value *v); /* it uses a result of the batch */
 void gg_emit_enqueue(struct gg_emit *e, struct gg_batch *batch, gg_value value);
@@ -170,6 +175,8 @@ void gg_emit_run_batch(struct gg_emit *e, struct gg_batch *batch);
 /* emit_update.c: the old dword at a pointer, which becomes enum gg_ir_update of it. */
 uint32_t gg_emit_update(struct gg_emit *e, uint32_t kind, SpvScope scope, uint32_t pointer, uint32_t data,
                         uint32_t second);
+/* emit_wide.c: atomics of 64 bits: the old low dword; of wide_high the high one. */
+uint32_t gg_emit_wide(struct gg_emit *e, const struct gg_ir_value *v);
 /* emit_flow.c: the dispatch loop, and the phases or runs where waves meet. */
 void gg_emit_flow(struct gg_emit *e);
 

@@ -7,6 +7,12 @@
  */
 #include "emit.h"
 
+/* Atomics of 64 bits have two results and a lock of their own: they stand where they are. */
+bool gg_emit_is_batchable(const struct gg_ir_value *v)
+{
+    return gg_ir_is_memory(v) && v->op != GG_IR_wide_update && v->op != GG_IR_lds_wide_update;
+}
+
 static bool of_lanes(const struct gg_batch *batch)
 {
     return batch->op != GG_IR_load_word && batch->op != GG_IR_load_word_if;
@@ -16,7 +22,7 @@ bool gg_emit_fits_batch(const struct gg_emit *e, const struct gg_batch *batch, c
 {
     if (!batch->op)
         return true;
-    if (batch->op != v->op || batch->imm != v->imm || batch->count == GG_EMIT_BATCH)
+    if (batch->op != v->op || batch->imm != v->imm || batch->count == GG_EMIT_BATCH || !gg_emit_is_batchable(v))
         return false;
     /* Flat, other invocations' stores by an instruction must have been done before the next one's. */
     bool stores = gg_ir_ops[v->op].flags & GG_IRF_STORES;

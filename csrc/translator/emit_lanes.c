@@ -247,14 +247,9 @@ void gg_emit_wave_barrier(struct gg_emit *e)
     e->order[0].last = e->order[1].last = LAST_NOTHING;
 }
 
-static bool is_lds(uint32_t op)
-{
-    return op == GG_IR_lds_load || op == GG_IR_lds_store || op == GG_IR_lds_atomic || op == GG_IR_lds_update;
-}
-
 void gg_emit_order(struct gg_emit *e, const struct gg_ir_value *v)
 {
-    struct gg_wave_order *order = &e->order[is_lds(v->op)];
+    struct gg_wave_order *order = &e->order[(gg_ir_ops[v->op].flags & GG_IRF_LDS) != 0];
     bool stores = gg_ir_ops[v->op].flags & GG_IRF_STORES;
     if (!order->stores)
         return;

@@ -69,7 +69,7 @@ static uint32_t place_function(struct gg_emit *e)
 }
 
 /* Functions are made when they are first needed. */
-static uint32_t place_of(struct gg_emit *e, uint32_t low, uint32_t high, uint32_t bytes)
+uint32_t gg_emit_place(struct gg_emit *e, uint32_t low, uint32_t high, uint32_t bytes)
 {
     struct gg_spirv *s = &e->s;
     if (!e->place)
@@ -109,7 +109,7 @@ static uint32_t load_function(struct gg_emit *e, uint32_t kind)
     uint32_t two = gg_spirv_const(s, 2), three = gg_spirv_const(s, 3), none = gg_spirv_const(s, UINT32_MAX);
     uint32_t span = gg_spirv_const(s, bytes_of[kind] - 1), boolean = gg_spirv_bool(s);
     gg_spirv_store(s, result, zero);
-    uint32_t at = place_of(e, p[0], p[1], bytes_of[kind]);
+    uint32_t at = gg_emit_place(e, p[0], p[1], bytes_of[kind]);
     uint32_t missing = equal(e, at, none), good = gg_spirv_op(s, SpvOpLogicalNot, boolean, 1, missing);
     struct gg_spirv_if block;
     gg_spirv_begin_if(s, &block, good);
@@ -150,7 +150,7 @@ static uint32_t store_function(struct gg_emit *e, uint32_t bytes)
     uint32_t zero = gg_spirv_const(s, 0), one = gg_spirv_const(s, 1), two = gg_spirv_const(s, 2);
     uint32_t three = gg_spirv_const(s, 3), none = gg_spirv_const(s, UINT32_MAX), boolean = gg_spirv_bool(s);
     uint32_t mask = gg_spirv_const(s, bytes == 4 ? UINT32_MAX : (1u << 8 * bytes) - 1);
-    uint32_t at = place_of(e, p[0], p[1], bytes);
+    uint32_t at = gg_emit_place(e, p[0], p[1], bytes);
     uint32_t missing = equal(e, at, none), good = gg_spirv_op(s, SpvOpLogicalNot, boolean, 1, missing);
     uint32_t byte = u32_op(e, SpvOpBitwiseAnd, at, three), shift = u32_op(e, SpvOpShiftLeftLogical, byte, three);
     uint32_t index = u32_op(e, SpvOpShiftRightLogical, at, two), partly = good;
@@ -258,7 +258,7 @@ static uint32_t atomic_access(struct gg_emit *e, uint32_t op, uint32_t imm, cons
     struct gg_spirv_if lane, block;
     gg_spirv_begin_if(s, &lane, condition);
     uint32_t aligned = u32_op(e, SpvOpBitwiseAnd, args[0], gg_spirv_const(s, ~3u));
-    uint32_t at = place_of(e, aligned, args[1], 4);
+    uint32_t at = gg_emit_place(e, aligned, args[1], 4);
     uint32_t there = gg_spirv_op(s, SpvOpINotEqual, boolean, 2, at, none);
     gg_spirv_begin_if(s, &block, there);
     uint32_t pointer = buffer_word(e, GG_EMIT_MEMORY, u32_op(e, SpvOpShiftRightLogical, at, two));
@@ -324,6 +324,8 @@ uint32_t gg_emit_access(struct gg_emit *e, uint32_t op, uint32_t imm, const uint
 
 uint32_t gg_emit_memory(struct gg_emit *e, const struct gg_ir_value *v)
 {
+    if (!gg_emit_is_batchable(v))
+        return gg_emit_wide(e, v);
     uint32_t args[GG_IR_ARGS] = {0}, count = gg_emit_access_args(v->op), condition = 0;
     for (uint32_t i = 0; i < count; i++)
         args[i] = gg_emit_lane_word(e, v->arg[i]);

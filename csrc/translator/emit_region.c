@@ -31,8 +31,6 @@ bool gg_emit_is_lane_op(const struct gg_emit *e, const struct gg_ir_value *v)
     }
 }
 
-static bool is_memory(const struct gg_ir_value *v) { return gg_ir_ops[v->op].flags & (GG_IRF_LOADS | GG_IRF_STORES); }
-
 struct plan {
     struct gg_emit *e;
     uint32_t region; /* the open one, or the last */
@@ -60,7 +58,7 @@ static void place(struct plan *p, gg_value value)
     if (v->op == GG_IR_phi)
         return;
     if (!gg_emit_is_lane_op(p->e, v)) {
-        bool behind_store = is_memory(v) && p->batch.op && gg_ir_ops[p->batch.op].flags & GG_IRF_STORES;
+        bool behind_store = gg_ir_is_memory(v) && p->batch.op && gg_ir_ops[p->batch.op].flags & GG_IRF_STORES;
         if (needs_open_region(p, v) || behind_store) {
             p->e->after_region[value] = true;
             close(p);
@@ -68,7 +66,7 @@ static void place(struct plan *p, gg_value value)
         return;
     }
     bool shuffles = v->op == GG_IR_shuffle && p->open && p->e->region[v->arg[0]] == p->region;
-    bool memory = is_memory(v);
+    bool memory = gg_ir_is_memory(v);
     if (shuffles || gg_emit_waits_for(&p->batch, v) || (memory && !gg_emit_fits_batch(p->e, &p->batch, v)))
         close(p);
     if (!p->open) {
@@ -109,8 +107,7 @@ static void mark_uses(struct gg_emit *e, uint32_t b)
             mark_use(e, ir->phi_args[v->arg[0] + n], ir->preds[block->pred_first + n], 0);
         if (v->op == GG_IR_phi)
             e->stored[value] = true;
-        struct gg_wave_order *order = &e->order[v->op == GG_IR_lds_load || v->op == GG_IR_lds_store ||
-                                                v->op == GG_IR_lds_atomic || v->op == GG_IR_lds_update];
+        struct gg_wave_order *order = &e->order[(gg_ir_ops[v->op].flags & GG_IRF_LDS) != 0];
         order->loads |= gg_ir_ops[v->op].flags & GG_IRF_LOADS;
         order->stores |= (gg_ir_ops[v->op].flags & GG_IRF_STORES) != 0;
     }
@@ -126,10 +123,11 @@ int32_t gg_emit_plan(struct gg_emit *e, char **message)
     e->variable = gg_arena_alloc(e->arena, slots, sizeof *e->variable);
     e->base = gg_arena_alloc(e->arena, slots, sizeof *e->base);
     e->phi_input = gg_arena_alloc(e->arena, slots, sizeof *e->phi_input);
+    e->high_dwords = gg_arena_alloc(e->arena, ir->value_count, sizeof *e->high_dwords);
     e->id = gg_arena_alloc(e->arena, slots, sizeof *e->id);
     e->ids_used = gg_arena_alloc(e->arena, slots, sizeof *e->ids_used);
-    if (!e->region || !e->stored || !e->after_region || !e->variable || !e->base || !e->phi_input || !e->id ||
-        !e->ids_used)
+    if (!e->region || !e->stored || !e->after_region || !e->variable || !e->base || !e->phi_input || !e->high_dwords ||
+        !e->id || !e->ids_used)
         return gg_fail(message, GG_ERR_MEMORY, "emitter: out of memory");
     struct plan p = {.e = e};
     for (uint32_t b = 0; b < ir->block_count && !e->flat; b++) {

@@ -45,20 +45,18 @@ static uint32_t new_variable(struct gg_emit *e, uint32_t class, const char *name
     return gg_spirv_local(s, type, name);
 }
 
-static bool is_memory(const struct gg_ir_value *v) { return gg_ir_ops[v->op].flags & (GG_IRF_LOADS | GG_IRF_STORES); }
-
 /* Results of a region's memory operations: one array, in which each has k dwords. */
 static void declare_results(struct gg_emit *e, const struct gg_ir_block *block, uint32_t first)
 {
     struct gg_spirv *s = &e->s;
     uint32_t region = e->region[block->values[first]], count = 0;
     for (uint32_t i = first; i < block->count; i++)
-        count += e->region[block->values[i]] == region && is_memory(&e->ir->values[block->values[i]]);
+        count += e->region[block->values[i]] == region && gg_emit_is_batchable(&e->ir->values[block->values[i]]);
     uint32_t array = gg_spirv_array(s, gg_spirv_u32(s), count * e->k), variable = gg_spirv_local(s, array, "loaded");
     uint32_t base = 0;
     for (uint32_t i = first; i < block->count; i++) {
         gg_value value = block->values[i];
-        if (e->region[value] != region || !is_memory(&e->ir->values[value]))
+        if (e->region[value] != region || !gg_emit_is_batchable(&e->ir->values[value]))
             continue;
         e->variable[value] = variable;
         e->base[value] = base;
@@ -72,7 +70,7 @@ void gg_emit_declare_variables(struct gg_emit *e)
         for (uint32_t i = 0; i < e->ir->blocks[b].count; i++) {
             gg_value value = e->ir->blocks[b].values[i];
             const struct gg_ir_value *v = &e->ir->values[value];
-            if (!e->flat && is_memory(v) && v->class == GG_IR_V) {
+            if (!e->flat && gg_emit_is_batchable(v) && v->class == GG_IR_V) {
                 if (!e->variable[value])
                     declare_results(e, &e->ir->blocks[b], i);
                 continue;

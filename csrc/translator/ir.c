@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define LOOK_BACK 64u /* values that find_same() looks through: enough for an instruction or ten, and cheap */
+#define LOOK_BACK 96u /* bytes of the program in which an operation is not made again */
 
 const struct gg_ir_op_info gg_ir_ops[GG_IR_OPCODES] = {
 #define P                                 GG_IRF_PURE
@@ -14,6 +14,7 @@ const struct gg_ir_op_info gg_ir_ops[GG_IR_OPCODES] = {
 #define X                                 GG_IRF_CROSSES_LANES
 #define L                                 GG_IRF_LOADS
 #define S                                 GG_IRF_STORES
+#define D                                 GG_IRF_LDS
 #define GG_IR_ROW(name, arguments, flags) [GG_IR_##name] = {#name, arguments, flags},
 #include "ir_ops.def"
 #undef GG_IR_ROW
@@ -22,6 +23,7 @@ const struct gg_ir_op_info gg_ir_ops[GG_IR_OPCODES] = {
 #undef X
 #undef L
 #undef S
+#undef D
 };
 
 int32_t gg_ir_init(struct gg_ir *ir, struct gg_arena *arena, const struct gg_cfg *cfg, uint32_t wave, char **message)
@@ -102,22 +104,65 @@ static uint32_t high_product(uint32_t a, uint32_t b, bool is_signed)
     return (uint32_t)((uint64_t)a * b >> 32);
 }
 
-/* The same pure operation earlier in the block, not too far back: what a pair of mask words needs to meet again. */
-static gg_value find_same(const struct gg_ir *ir, const struct gg_ir_value *v)
+static uint32_t hash_of(const struct gg_ir_value *v)
 {
-    const struct gg_ir_block *block = &ir->blocks[v->block];
-    uint32_t first = block->count > LOOK_BACK ? block->count - LOOK_BACK : 0;
-    for (uint32_t i = block->count; i-- > first;) {
-        const struct gg_ir_value *old = &ir->values[block->values[i]];
-        if (old->op == v->op && old->class == v->class && old->imm == v->imm &&
-            !memcmp(old->arg, v->arg, sizeof v->arg))
-            return block->values[i];
-    }
-    return 0;
+    uint32_t hash = (v->block * 31 + v->op) * 31 + v->class;
+    hash = hash * 0x9e3779b1u + v->imm;
+    for (int i = 0; i < GG_IR_ARGS; i++)
+        hash = (hash ^ v->arg[i]) * 0x85ebca6bu;
+    return hash ^ hash >> 15;
+}
+
+static bool is_same(const struct gg_ir_value *a, const struct gg_ir_value *b)
+{
+    return a->op == b->op && a->class == b->class && a->imm == b->imm && a->block == b->block &&
+           !memcmp(a->arg, b->arg, sizeof a->arg);
+}
+
+/* Where a pure value stands in the table, or would. */
+static gg_value *pure_slot(const struct gg_ir *ir, const struct gg_ir_value *v)
+{
+    uint32_t mask = ir->pure_capacity - 1, at = hash_of(v) & mask;
+    while (ir->pure[at] && !is_same(&ir->values[ir->pure[at]], v))
+        at = (at + 1) & mask;
+    return &ir->pure[at];
+}
+
+static bool room_for_pure(struct gg_ir *ir)
+{
+    if (2 * ir->pure_count < ir->pure_capacity)
+        return true;
+    uint32_t capacity = ir->pure_capacity ? 2 * ir->pure_capacity : 1024, old_capacity = ir->pure_capacity;
+    gg_value *old = ir->pure, *grown = gg_arena_alloc(ir->arena, capacity, sizeof *grown);
+    if (!grown)
+        return false;
+    ir->pure = grown;
+    ir->pure_capacity = capacity;
+    for (uint32_t i = 0; i < old_capacity; i++)
+        if (old[i])
+            *pure_slot(ir, &ir->values[old[i]]) = old[i];
+    return true;
+}
+
+/*
+ * The same pure operation earlier in the block, not too far back, or a new one. What is found does not depend on
+ * the order in which the values of one guest instruction are made.
+ */
+static gg_value make_pure(struct gg_ir *ir, const struct gg_ir_value *v)
+{
+    if (!room_for_pure(ir))
+        return 0;
+    gg_value *slot = pure_slot(ir, v);
+    if (*slot && v->offset - ir->values[*slot].offset <= LOOK_BACK)
+        return *slot;
+    ir->pure_count += !*slot;
+    gg_value made = append(ir, *v);
+    *slot = made;
+    return made;
 }
 
 /* Two constant dwords. Floats are left to the device, whose mode they follow. */
-static bool fold_words(enum gg_ir_opcode op, uint32_t a, uint32_t b, uint32_t *bits)
+bool gg_ir_fold(enum gg_ir_opcode op, uint32_t a, uint32_t b, uint32_t *bits)
 {
     switch (op) {
     case GG_IR_add:
@@ -316,7 +361,7 @@ static gg_value fold(struct gg_ir *ir, struct gg_ir_place at, struct gg_ir_value
     bool left = v->arg[0] && gg_ir_is_constant(ir, v->arg[0], &a);
     bool right = v->arg[1] && gg_ir_is_constant(ir, v->arg[1], &b);
     bool bit = v->class == GG_IR_M || v->class == GG_IR_B;
-    if (left && (right || (v->op == GG_IR_not)) && fold_words(v->op, a, right ? b : 0, &bits))
+    if (left && (right || (v->op == GG_IR_not)) && gg_ir_fold(v->op, a, right ? b : 0, &bits))
         return gg_ir_constant(ir, at, v->class, bit ? bits & 1 : bits);
     if (left && !right && gg_ir_ops[v->op].flags & GG_IRF_COMMUTES) {
         gg_value swapped = v->arg[0];
@@ -344,8 +389,7 @@ gg_value gg_ir_constant(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_clas
         class = GG_IR_S;
     struct gg_ir_value v = {
         .op = GG_IR_constant, .class = (uint8_t)class, .block = at.block, .offset = at.offset, .imm = imm};
-    gg_value same = find_same(ir, &v);
-    return same ? same : append(ir, v);
+    return make_pure(ir, &v);
 }
 
 gg_value gg_ir_make(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_opcode op, enum gg_ir_class class, uint32_t imm,
@@ -364,12 +408,10 @@ gg_value gg_ir_make_wide(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_opc
     if (!(gg_ir_ops[op].flags & GG_IRF_PURE))
         return append(ir, v);
     gg_value folded = args[0] ? fold(ir, at, &v) : 0;
-    if (!folded)
-        folded = find_same(ir, &v);
-    return folded ? folded : append(ir, v);
+    return folded ? folded : make_pure(ir, &v);
 }
 
-gg_value gg_ir_phi(struct gg_ir *ir, uint32_t block, enum gg_ir_class class)
+gg_value gg_ir_phi(struct gg_ir *ir, uint32_t block, enum gg_ir_class class, uint32_t reg)
 {
     uint32_t preds = ir->blocks[block].preds;
     if (ir->phi_arg_count + preds > ir->phi_arg_capacity) {
@@ -381,7 +423,8 @@ gg_value gg_ir_phi(struct gg_ir *ir, uint32_t block, enum gg_ir_class class)
         ir->phi_arg_capacity = capacity;
     }
     gg_value made = append(
-        ir, (struct gg_ir_value){.op = GG_IR_phi, .class = (uint8_t)class, .block = block, .arg = {ir->phi_arg_count}});
+        ir, (struct gg_ir_value){
+                .op = GG_IR_phi, .class = (uint8_t)class, .block = block, .imm = reg, .arg = {ir->phi_arg_count}});
     if (!made)
         return 0;
     ir->phi_arg_count += preds;

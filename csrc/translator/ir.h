@@ -34,7 +34,8 @@ enum gg_ir_flag {
     GG_IRF_COMMUTES = 1 << 1,
     GG_IRF_CROSSES_LANES = 1 << 2,
     GG_IRF_LOADS = 1 << 3,
-    GG_IRF_STORES = 1 << 4
+    GG_IRF_STORES = 1 << 4,
+    GG_IRF_LDS = 1 << 5
 };
 
 /* Launch state, imm of GG_IR_input. */
@@ -88,17 +89,44 @@ enum gg_ir_update {
     GG_IR_UPDATES
 };
 
+/* Low 8 bits of the imm of atomics of 64 bits. */
+enum gg_ir_wide {
+    GG_IR_WIDE_SWAP = 0, /* up to FMAX in the order of MUBUF and FLAT */
+    GG_IR_WIDE_CMPSWAP,  /* second: what the old value must equal */
+    GG_IR_WIDE_ADD,
+    GG_IR_WIDE_SUB,
+    GG_IR_WIDE_NONE,
+    GG_IR_WIDE_SMIN,
+    GG_IR_WIDE_UMIN,
+    GG_IR_WIDE_SMAX,
+    GG_IR_WIDE_UMAX,
+    GG_IR_WIDE_AND,
+    GG_IR_WIDE_OR,
+    GG_IR_WIDE_XOR,
+    GG_IR_WIDE_INC, /* wraps to 0 after the data */
+    GG_IR_WIDE_DEC, /* wraps to the data */
+    GG_IR_WIDE_FCMPSWAP,
+    GG_IR_WIDE_FMIN,
+    GG_IR_WIDE_FMAX,
+    GG_IR_WIDE_RSUB,    /* data - old */
+    GG_IR_WIDE_MSKOR,   /* (old & ~data) | second */
+    GG_IR_WIDE_CONDXCHG /* each dword whose data has its highest bit set */
+};
+#define GG_IR_WIDE_FLUSHES_SOURCES (1u << 8) /* of floats: denormals */
+#define GG_IR_WIDE_FLUSHES_RESULTS (1u << 9)
+#define GG_IR_WIDE_IEEE            (1u << 10) /* a signalling NaN wins, quieted */
+
 typedef uint32_t gg_value; /* number of a value; 0 is none */
 
-#define GG_IR_ARGS 6 /* gg_ir_make() takes four */
+#define GG_IR_ARGS 7 /* gg_ir_make() takes four */
 
 struct gg_ir_value {
     uint16_t op;    /* enum gg_ir_opcode */
     uint8_t class;  /* enum gg_ir_class of the result; NONE: it has none */
     uint8_t unused; /* 0 */
     uint32_t block;
-    uint32_t offset; /* of the guest instruction it came from */
-    uint32_t imm;
+    uint32_t offset;          /* of the guest instruction it came from */
+    uint32_t imm;             /* of a phi: the register that it stands for */
     gg_value arg[GG_IR_ARGS]; /* of a phi: arg[0] is the first of its arguments in gg_ir.phi_args */
 };
 
@@ -127,13 +155,20 @@ struct gg_ir {
     uint32_t *preds;
     gg_value *phi_args;
     uint32_t phi_arg_count, phi_arg_capacity;
-    uint32_t wave; /* 32 or 64 */
+    uint32_t wave;                      /* 32 or 64 */
+    gg_value *pure;                     /* hash table of pure values */
+    uint32_t pure_count, pure_capacity; /* a power of two */
 };
 
 extern const struct gg_ir_op_info {
     const char *name;
     uint8_t arguments, flags;
 } gg_ir_ops[GG_IR_OPCODES];
+
+static inline bool gg_ir_is_memory(const struct gg_ir_value *v)
+{
+    return gg_ir_ops[v->op].flags & (GG_IRF_LOADS | GG_IRF_STORES);
+}
 
 /* Makes the blocks of a graph, still empty. */
 int32_t gg_ir_init(struct gg_ir *ir, struct gg_arena *arena, const struct gg_cfg *cfg, uint32_t wave, char **message);
@@ -153,9 +188,15 @@ gg_value gg_ir_make_wide(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_opc
                          uint32_t imm, const gg_value *args);
 gg_value gg_ir_constant(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_class class, uint32_t imm);
 /* A phi with room for the block's predecessors, its arguments still 0; it goes to the block's front. */
-gg_value gg_ir_phi(struct gg_ir *ir, uint32_t block, enum gg_ir_class class);
+gg_value gg_ir_phi(struct gg_ir *ir, uint32_t block, enum gg_ir_class class, uint32_t reg);
 
 bool gg_ir_is_constant(const struct gg_ir *ir, gg_value value, uint32_t *bits);
+
+/* An operation of two constant dwords (of `not`: one); false: not one that is folded. */
+bool gg_ir_fold(enum gg_ir_opcode op, uint32_t a, uint32_t b, uint32_t *bits);
+
+/* Brings the values into an order, and gives them numbers, that follow from what they are (ir_order.c). */
+int32_t gg_ir_order(struct gg_ir *ir, char **message);
 
 /* Text, for people and for tests; freed with gg_free(). NULL when memory runs out. */
 char *gg_ir_print(const struct gg_ir *ir);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Registers and operands as values, and the walk over the program. */
+#include "lift_buffer.h"
 #include "lift_float.h"
 
 #include "message.h"
@@ -83,8 +84,45 @@ void gg_l_set_vgpr(struct gg_lift *l, uint32_t number, gg_value value)
     gg_ssa_write(&l->ssa, l->at.block, GG_REG_VGPR + number, gg_l_select(l, GG_IR_V, gg_l_exec(l), value, old));
 }
 
-static gg_value special(struct gg_lift *l, uint32_t which)
+/* The dword of LDS that M0 names: its address, and in bits 16-18 its kind. */
+static gg_value lds_direct(struct gg_lift *l)
 {
+    static const struct {
+        uint32_t kind;
+        enum gg_ir_memory access;
+    } kinds[] = {{0, GG_IR_MEM_U8}, {1, GG_IR_MEM_U16}, {2, GG_IR_MEM_32}, {3, GG_IR_MEM_U8},
+                 {4, GG_IR_MEM_I8}, {5, GG_IR_MEM_I16}, {6, GG_IR_MEM_U8}, {7, GG_IR_MEM_U8}};
+    gg_value m0 = gg_l_sgpr(l, GG_SGPR_M0), at = gg_l2(l, GG_IR_and, GG_IR_S, m0, gg_lk(l, 0xffff)), made = gg_lk(l, 0);
+    gg_value kind = gg_l_part(l, GG_IR_S, m0, 16, 3, false);
+    for (uint32_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        gg_value is_it = gg_l2(l, GG_IR_eq, GG_IR_B, kind, gg_lk(l, kinds[i].kind));
+        uint32_t known;
+        if (gg_ir_is_constant(l->ir, is_it, &known) && !known)
+            continue;
+        gg_value all = gg_ir_constant(l->ir, l->at, GG_IR_M, 1);
+        gg_value loaded = gg_ir_make(l->ir, l->at, GG_IR_lds_load, GG_IR_V, kinds[i].access, at, all, 0, 0);
+        made = gg_l_select(l, GG_IR_V, is_it, loaded, made);
+    }
+    return made;
+}
+
+/* Dword i of a special source; of the apertures 32 bits are the high ones. */
+static gg_value special(struct gg_lift *l, const struct gg_operand *operand, uint32_t i)
+{
+    uint32_t which = operand->value;
+    bool high = i || operand->width < 2;
+    switch (which) {
+    case GG_SPECIAL_SHARED_BASE:
+    case GG_SPECIAL_PRIVATE_BASE:
+        return gg_lk(l, !high ? 0 : which == GG_SPECIAL_SHARED_BASE ? GG_FLAT_SHARED : GG_FLAT_PRIVATE);
+    case GG_SPECIAL_SHARED_LIMIT:
+    case GG_SPECIAL_PRIVATE_LIMIT:
+        return gg_lk(l, !high ? UINT32_MAX : which == GG_SPECIAL_SHARED_LIMIT ? GG_FLAT_SHARED : GG_FLAT_PRIVATE);
+    default:
+        break;
+    }
+    if (i)
+        return gg_lk(l, 0);
     switch (which) {
     case GG_SPECIAL_SCC:
         return gg_l1(l, GG_IR_bool_word, GG_IR_S, gg_l_scc(l));
@@ -95,7 +133,9 @@ static gg_value special(struct gg_lift *l, uint32_t which)
         return gg_l1(l, GG_IR_bool_word, GG_IR_S, gg_l1(l, GG_IR_not, GG_IR_B, any));
     }
     default:
-        return 0;
+        l->lacks_operand = true;
+        l->why = "a source that is not known";
+        return gg_lk(l, 0);
     }
 }
 
@@ -109,14 +149,17 @@ gg_value gg_l_scalar(struct gg_lift *l, const struct gg_operand *operand, uint32
     case GG_OPERAND_LITERAL:
         return gg_lk(l, (uint32_t)(gg_operand_constant(operand) >> 32 * i));
     case GG_OPERAND_SPECIAL:
-        return special(l, operand->value);
+        return special(l, operand, i);
     default:
+        l->lacks_operand = true;
         return 0;
     }
 }
 
 gg_value gg_l_vector(struct gg_lift *l, const struct gg_operand *operand, uint32_t i)
 {
+    if (operand->kind == GG_OPERAND_SPECIAL && operand->value == GG_SPECIAL_LDS_DIRECT)
+        return i ? gg_lk(l, 0) : lds_direct(l);
     return operand->kind == GG_OPERAND_VGPR ? gg_l_vgpr(l, operand->value + i) : gg_l_scalar(l, operand, i);
 }
 
@@ -177,6 +220,13 @@ static void launch_state(struct gg_lift *l)
         gg_l_set_sgpr(l, at++, group_size(l));
     if (p->rsrc2 & 1) /* scratch: this wave's place in the group's */
         gg_l_set_sgpr(l, at++, scratch_offset(l));
+    gg_value carry, wave_offset = scratch_offset(l), base[2];
+    for (uint32_t i = 0; i < 2; i++)
+        base[i] = gg_lk(l, (uint32_t)(p->scratch_address >> 32 * i));
+    base[0] = gg_l_add_carry(l, GG_IR_S, base[0], wave_offset, 0, &carry);
+    base[1] = gg_l_add_carry(l, GG_IR_S, base[1], zero, carry, NULL);
+    for (uint32_t i = 0; i < 2; i++)
+        gg_ssa_write(&l->ssa, l->at.block, GG_REG_FLAT_SCRATCH + i, base[i]);
     uint32_t local = p->rsrc2 >> 11 & 3;
     for (uint32_t axis = 0; axis <= local && axis < 3; axis++)
         gg_ssa_write(&l->ssa, l->at.block, GG_REG_VGPR + axis, input(l, GG_IR_V, GG_IR_IN_LOCAL_X + axis));
@@ -187,10 +237,11 @@ static void launch_state(struct gg_lift *l)
                      threads % l->wave ? input(l, GG_IR_M, GG_IR_IN_EXISTS) : gg_ir_constant(l->ir, l->at, GG_IR_M, 1));
 }
 
-static int32_t unsupported(const struct gg_inst *inst, char **message)
+static int32_t unsupported(const struct gg_lift *l, char **message)
 {
-    return gg_fail(message, GG_ERR_UNSUPPORTED, "offset 0x%x: %s is not translated", inst->offset,
-                   gg_inst_info(inst)->name);
+    const char *why = l->lacks_mode ? "MODE differs by the way that led here" : l->why;
+    return gg_fail(message, GG_ERR_UNSUPPORTED, "offset 0x%x: %s is not translated%s%s", l->inst->offset,
+                   gg_inst_info(l->inst)->name, why ? ": " : "", why ? why : "");
 }
 
 static int32_t lift_inst(struct gg_lift *l)
@@ -215,9 +266,16 @@ static int32_t lift_inst(struct gg_lift *l)
     case GG_FORMAT_MTBUF:
     case GG_FORMAT_FLAT:
     case GG_FORMAT_GLOBAL:
+    case GG_FORMAT_SCRATCH:
         return gg_lift_memory(l);
     case GG_FORMAT_DS:
         return gg_lift_lds(l);
+    case GG_FORMAT_MIMG:
+        return gg_lift_image(l);
+    case GG_FORMAT_EXP:
+    case GG_FORMAT_VINTRP:
+        l->why = "it is not for compute programs";
+        return GG_ERR_UNSUPPORTED;
     default:
         return GG_ERR_UNSUPPORTED;
     }
@@ -236,6 +294,14 @@ static gg_value branch_condition(struct gg_lift *l)
         return gg_l1(l, GG_IR_any, GG_IR_B, gg_l_mask_at(l, GG_SGPR_VCC_LO));
     case GG_OP_s_cbranch_execz:
         return gg_l1(l, GG_IR_not, GG_IR_B, gg_l1(l, GG_IR_any, GG_IR_B, gg_l_exec(l)));
+    case GG_OP_s_cbranch_cdbgsys: /* no debugger */
+    case GG_OP_s_cbranch_cdbguser:
+    case GG_OP_s_cbranch_cdbgsys_or_user:
+    case GG_OP_s_cbranch_cdbgsys_and_user:
+        return gg_ir_constant(l->ir, l->at, GG_IR_B, 0);
+    case GG_OP_s_subvector_loop_begin:
+    case GG_OP_s_subvector_loop_end:
+        return gg_l_subvector(l);
     case GG_OP_s_cbranch_vccz:
         return gg_l1(l, GG_IR_not, GG_IR_B, gg_l1(l, GG_IR_any, GG_IR_B, gg_l_mask_at(l, GG_SGPR_VCC_LO)));
     default:
@@ -247,6 +313,8 @@ static gg_value branch_condition(struct gg_lift *l)
 static int32_t end_block(struct gg_lift *l, struct gg_ir_block *block, char **message)
 {
     uint32_t flags = gg_inst_info(l->inst)->flags;
+    if (l->inst->op == GG_OP_s_call_b64)
+        gg_l_set_return(l);
     if (flags & GG_OPF_BARRIER)
         block->end = GG_IR_BARRIER;
     else if (flags & GG_OPF_END)
@@ -260,7 +328,7 @@ static int32_t end_block(struct gg_lift *l, struct gg_ir_block *block, char **me
     if (block->end != GG_IR_BRANCH)
         return GG_OK;
     block->condition = branch_condition(l);
-    return block->condition ? GG_OK : unsupported(l->inst, message);
+    return block->condition ? GG_OK : unsupported(l, message);
 }
 
 static int32_t lift_block(struct gg_lift *l, uint32_t b, char **message)
@@ -268,35 +336,69 @@ static int32_t lift_block(struct gg_lift *l, uint32_t b, char **message)
     const struct gg_block *from = &l->cfg->blocks[b];
     l->at.block = b;
     l->exec = 0;
+    l->mode = l->modes[b];
     for (uint32_t i = 0; i < from->count; i++) {
         l->inst = &l->cfg->insts[from->first + i];
         l->at.offset = l->inst->offset;
-        bool control = gg_inst_info(l->inst)->flags & (GG_OPF_BRANCH | GG_OPF_BARRIER | GG_OPF_END);
-        if (!control && lift_inst(l))
-            return unsupported(l->inst, message);
+        l->why = NULL;
+        bool control = gg_inst_info(l->inst)->flags & (GG_OPF_BRANCH | GG_OPF_TERMINATOR | GG_OPF_BARRIER);
+        if (!control && (lift_inst(l) || l->lacks_mode || l->lacks_operand))
+            return unsupported(l, message);
+        gg_l_follow_mode(l, l->inst);
         if (l->ir->arena->failed)
             return gg_fail(message, GG_ERR_MEMORY, "translation: out of memory");
     }
-    int32_t result = end_block(l, &l->ir->blocks[b], message);
+    gg_l_end_time(l, from->count);
+    int32_t result = GG_OK;
+    if (from->jump != GG_NO_BLOCK)
+        gg_l_end_jump(l, b);
+    else
+        result = end_block(l, &l->ir->blocks[b], message);
     if (!result)
         gg_ssa_filled(&l->ssa, b);
     return result;
 }
 
-int32_t gg_lift_program(struct gg_ir *ir, struct gg_arena *arena, const struct gg_cfg *cfg,
+static int32_t lift_blocks(struct gg_lift *l, char **message)
+{
+    int32_t result = gg_ir_init(l->ir, l->ir->arena, l->cfg, l->wave, message);
+    if (!result)
+        result = gg_ssa_begin(&l->ssa, l->ir, message);
+    if (result)
+        return result;
+    l->address = gg_arena_alloc(l->ir->arena, l->cfg->jump_count, sizeof *l->address);
+    if (!result)
+        result = gg_l_find_modes(l, message);
+    if (result)
+        return result;
+    if (!l->address)
+        return gg_fail(message, GG_ERR_MEMORY, "translation: out of memory");
+    gg_l_begin_time(l);
+    l->at = (struct gg_ir_place){.block = l->ir->entry};
+    launch_state(l);
+    gg_ssa_filled(&l->ssa, l->ir->entry);
+    for (uint32_t i = 0; !result && i < l->cfg->block_count; i++)
+        result = lift_block(l, l->cfg->rpo[i], message);
+    return result;
+}
+
+int32_t gg_lift_program(struct gg_ir *ir, struct gg_arena *arena, struct gg_cfg *cfg,
                         const struct gg_guest_program *program, char **message)
 {
     struct gg_lift l = {
         .ir = ir, .cfg = cfg, .program = program, .wave = program->target.wave ? program->target.wave : 32};
-    int32_t result = gg_ir_init(ir, arena, cfg, l.wave, message);
-    if (!result)
-        result = gg_ssa_begin(&l.ssa, ir, message);
-    if (result)
-        return result;
-    l.at.block = ir->entry;
-    launch_state(&l);
-    gg_ssa_filled(&l.ssa, ir->entry);
-    for (uint32_t i = 0; !result && i < cfg->block_count; i++)
-        result = lift_block(&l, cfg->rpo[i], message);
+    *ir = (struct gg_ir){.arena = arena};
+    if (program->rsrc1 >> 26 & 1)
+        return gg_fail(message, GG_ERR_UNSUPPORTED, "RSRC1: FP16_OVFL is not translated");
+    int32_t result = lift_blocks(&l, message);
+    for (bool grown = cfg->jump_count; !result && grown;) { /* new targets bring new code, which may have new targets */
+        struct gg_jump *jumps;
+        uint32_t count = cfg->jump_count;
+        result = gg_l_find_targets(&l, &jumps, &grown, message);
+        if (!result && grown)
+            result = gg_cfg_build_jumps(cfg, arena, program, jumps, count, message);
+        if (!result && grown)
+            result = lift_blocks(&l, message);
+    }
     return result ? result : gg_ssa_finish(&l.ssa, message);
 }

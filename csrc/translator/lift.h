@@ -5,6 +5,10 @@
 /* Guest instructions to IR. One file a unit of the hardware; each returns GG_ERR_UNSUPPORTED for what it does not know. */
 #include "ssa.h"
 
+struct gg_mode { /* the register MODE, as far as it is known at a place whatever way led there */
+    uint32_t bits, known;
+};
+
 struct gg_lift {
     struct gg_ir *ir;
     struct gg_ssa ssa;
@@ -14,14 +18,43 @@ struct gg_lift {
     struct gg_ir_place at;
     gg_value exec; /* of this instruction, as a mask; 0 until asked for */
     uint32_t wave;
+    struct gg_mode mode;    /* before this instruction */
+    struct gg_mode *modes;  /* at the begin of each block of the graph */
+    bool lacks_operand;     /* a source was asked for that is of no known kind */
+    bool lacks_mode;        /* bits of MODE were asked for that are not known */
+    bool takes_time;        /* some instruction asks for the time */
+    const char *why;        /* more about a refusal, or NULL */
+    gg_value (*address)[2]; /* of each of cfg.jumps: where it goes, low and high dword */
 };
 
-/* The whole program. A refusal names offset and instruction. */
-int32_t gg_lift_program(struct gg_ir *ir, struct gg_arena *arena, const struct gg_cfg *cfg,
+/*
+ * The whole program. A refusal names offset and instruction. The graph is built anew, with the targets, where the
+ * program jumps to addresses in registers.
+ */
+int32_t gg_lift_program(struct gg_ir *ir, struct gg_arena *arena, struct gg_cfg *cfg,
                         const struct gg_guest_program *program, char **message);
+
+/*
+ * MODE (lift_mode.c). What it is at the begin of each block is found before lifting; gg_l_mode() gives bits of it where
+ * the instruction is that is being lifted.
+ */
+int32_t gg_l_find_modes(struct gg_lift *l, char **message);
+void gg_l_follow_mode(struct gg_lift *l, const struct gg_inst *inst);
+uint32_t gg_l_mode(struct gg_lift *l, uint32_t at, uint32_t bits);
+
+/*
+ * Looks up where the jumps by register go (lift_jump.c), all blocks being lifted. *jumps: the jumps with all targets
+ * found up to now; *grown: some have more than the graph has.
+ */
+int32_t gg_l_find_targets(struct gg_lift *l, struct gg_jump **jumps, bool *grown, char **message);
+void gg_l_set_return(struct gg_lift *l);    /* of a call: dst[0] gets the address of the next instruction */
+gg_value gg_l_subvector(struct gg_lift *l); /* B: s_subvector_loop_* branches */
+/* How a block ends that goes where a register says, or is part of such a jump's chain. */
+void gg_l_end_jump(struct gg_lift *l, uint32_t b);
 
 /* The units; GG_OK, or GG_ERR_UNSUPPORTED without a message. */
 int32_t gg_lift_scalar(struct gg_lift *l);
+int32_t gg_lift_mode(struct gg_lift *l); /* hardware registers */
 int32_t gg_lift_sopc(struct gg_lift *l);
 int32_t gg_lift_sopk(struct gg_lift *l);
 int32_t gg_lift_vector(struct gg_lift *l);
@@ -34,7 +67,8 @@ int32_t gg_lift_ds(struct gg_lift *l); /* the rarer ones */
 int32_t gg_lift_buffer(struct gg_lift *l);
 int32_t gg_lift_format(struct gg_lift *l); /* typed loads of MUBUF and MTBUF */
 int32_t gg_lift_atomic(struct gg_lift *l); /* of DS, FLAT, GLOBAL and MUBUF */
-int32_t gg_lift_scalar_buffer(struct gg_lift *l);
+int32_t gg_lift_smem(struct gg_lift *l);
+int32_t gg_lift_image(struct gg_lift *l);
 
 /* Shorthands. S and V results. */
 gg_value gg_l1(struct gg_lift *l, enum gg_ir_opcode op, enum gg_ir_class class, gg_value a);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Atomics of all units, and what else of DS is rare: halves of registers, append and consume, addresses by lane. */
 #include "lift_buffer.h"
+#include "lift_float.h"
 
 static gg_value k(struct gg_lift *l, uint32_t bits) { return gg_lk(l, bits); }
 
@@ -57,38 +58,76 @@ static gg_value make_atomic(struct gg_lift *l, const struct operation *o, const 
     return made;
 }
 
-static struct place dword_after(struct gg_lift *l, struct place p)
+/* ---- 64 bits ---- */
+
+/* Of DS by the low five bits of the code, as enum gg_ir_wide. */
+static const uint8_t ds_wide[32] = {
+    GG_IR_WIDE_ADD,   GG_IR_WIDE_SUB,  GG_IR_WIDE_RSUB, GG_IR_WIDE_INC,  GG_IR_WIDE_DEC,     GG_IR_WIDE_SMIN,
+    GG_IR_WIDE_SMAX,  GG_IR_WIDE_UMIN, GG_IR_WIDE_UMAX, GG_IR_WIDE_AND,  GG_IR_WIDE_OR,      GG_IR_WIDE_XOR,
+    GG_IR_WIDE_MSKOR, GG_IR_WIDE_SWAP, GG_IR_WIDE_SWAP, GG_IR_WIDE_SWAP, GG_IR_WIDE_CMPSWAP, GG_IR_WIDE_FCMPSWAP,
+    GG_IR_WIDE_FMIN,  GG_IR_WIDE_FMAX, GG_IR_WIDE_NONE, GG_IR_WIDE_NONE};
+
+static bool is_double(uint32_t kind) { return kind >= GG_IR_WIDE_FCMPSWAP && kind <= GG_IR_WIDE_FMAX; }
+
+/* The old value, of each lane. */
+static struct gg_pair wide_atomic(struct gg_lift *l, uint32_t kind, const struct place *p, struct gg_pair data,
+                                  struct gg_pair second)
 {
-    gg_value carry, low = gg_l_add_carry(l, GG_IR_V, p.address.low, k(l, 4), 0, &carry);
-    p.address.high = p.lds ? 0 : gg_l_add_carry(l, GG_IR_V, p.address.high, k(l, 0), carry, NULL);
-    p.address.low = low;
-    return p;
+    if (is_double(kind)) {
+        kind |= gg_l_keeps_sources(l, GG_TYPE_F64) ? 0 : GG_IR_WIDE_FLUSHES_SOURCES;
+        kind |= gg_l_keeps_results(l, GG_TYPE_F64) ? 0 : GG_IR_WIDE_FLUSHES_RESULTS;
+        kind |= gg_l_ieee(l) ? GG_IR_WIDE_IEEE : 0;
+    }
+    const gg_value memory[GG_IR_ARGS] = {p->address.low, p->address.high, data.low, data.high,
+                                         second.low,     second.high,     p->active};
+    const gg_value lds[GG_IR_ARGS] = {p->address.low, data.low, data.high, second.low, second.high, p->active};
+    gg_value low = gg_ir_make_wide(l->ir, l->at, p->lds ? GG_IR_lds_wide_update : GG_IR_wide_update, GG_IR_V, kind,
+                                   p->lds ? lds : memory);
+    return (struct gg_pair){low, gg_l1(l, GG_IR_wide_high, GG_IR_V, low)};
 }
 
-/*
- * 64 bits without a result, as two atomics of 32: what is done to each half depends on the other by a carry only,
- * which the old low half tells. Another wave may see one half without the other, never a wrong sum.
- */
-static int32_t atomic64(struct gg_lift *l, const struct operation *o, struct place p, struct gg_pair data)
+static void set_wide(struct gg_lift *l, uint32_t at, struct gg_pair value)
 {
-    if (l->inst->dst[0].kind || o->updates)
+    gg_l_set_vgpr(l, l->inst->dst[0].value + at, value.low);
+    gg_l_set_vgpr(l, l->inst->dst[0].value + at + 1, value.high);
+}
+
+static struct gg_pair wide_operand(struct gg_lift *l, const struct gg_operand *operand, uint32_t which)
+{
+    if (operand->width < 2 * which + 2)
+        return (struct gg_pair){k(l, 0), k(l, 0)};
+    gg_value low = gg_l_vector(l, operand, 2 * which);
+    return (struct gg_pair){low, gg_l_vector(l, operand, 2 * which + 1)};
+}
+
+static int32_t lift_wide(struct gg_lift *l, uint32_t kind, const struct place *p, const struct place *lds)
+{
+    const struct gg_operand *data = &l->inst->src[l->inst->format == GG_FORMAT_MUBUF ? 3 : 2];
+    struct gg_pair first = wide_operand(l, data, 0), second = wide_operand(l, data, 1);
+    if (kind == GG_IR_WIDE_NONE)
         return GG_ERR_UNSUPPORTED;
-    p.address.low = v2(l, GG_IR_and, p.address.low, k(l, ~7u));
-    struct place above = dword_after(l, p);
-    if (o->kind == GG_IR_ATOMIC_ADD || o->kind == GG_IR_ATOMIC_SUB) {
-        bool adds = o->kind == GG_IR_ATOMIC_ADD;
-        gg_value old = make_atomic(l, o, &p, data.low, 0);
-        gg_value carries = adds ? gg_l2(l, GG_IR_lt_u, GG_IR_M, v2(l, GG_IR_add, old, data.low), data.low)
-                                : gg_l2(l, GG_IR_lt_u, GG_IR_M, old, data.low);
-        gg_value carry = gg_l_select(l, GG_IR_V, carries, k(l, 1), k(l, 0));
-        make_atomic(l, o, &above, v2(l, GG_IR_add, data.high, carry), 0);
-        return GG_OK;
+    struct gg_pair old = wide_atomic(l, kind, p, first, second);
+    if (lds) {
+        struct gg_pair shared = wide_atomic(l, kind, lds, first, second);
+        old.low = gg_l_select(l, GG_IR_V, lds->active, shared.low, old.low);
+        old.high = gg_l_select(l, GG_IR_V, lds->active, shared.high, old.high);
     }
-    if (o->kind != GG_IR_ATOMIC_AND && o->kind != GG_IR_ATOMIC_OR && o->kind != GG_IR_ATOMIC_XOR)
-        return GG_ERR_UNSUPPORTED;
-    make_atomic(l, o, &p, data.low, 0);
-    make_atomic(l, o, &above, data.high, 0);
+    if (l->inst->dst[0].kind)
+        set_wide(l, 0, old);
     return GG_OK;
+}
+
+/* Of FLAT and GLOBAL: where an address may mean LDS, the operation is done there for some lanes. */
+static gg_value flat_atomic(struct gg_lift *l, const struct operation *o, const struct gg_flat *f, gg_value data,
+                            gg_value second)
+{
+    const struct place memory = {.address = f->address, .active = f->memory};
+    gg_value old = make_atomic(l, o, &memory, data, second);
+    if (!f->lds)
+        return old;
+    const struct place lds = {.lds = true, .address = {f->lds_address, 0}, .active = f->lds};
+    gg_value shared = make_atomic(l, o, &lds, data, second);
+    return gg_l_select(l, GG_IR_V, f->lds, shared, old);
 }
 
 int32_t gg_lift_atomic(struct gg_lift *l)
@@ -100,23 +139,78 @@ int32_t gg_lift_atomic(struct gg_lift *l)
     bool wide = code >= 0x50;
     uint32_t at = code - (wide ? 0x50u : 0x30u);
     struct gg_buffer_access access;
+    struct gg_flat flat = {0};
     struct place p = {.lds = false};
     if (at >= sizeof memory_operations / sizeof memory_operations[0] || inst->flags & GG_INST_LDS)
         return GG_ERR_UNSUPPORTED;
     const struct operation *o = &memory_operations[at];
-    if (buffer ? !gg_l_buffer(l, &access) : !gg_l_flat_address(l, &p.address))
+    if (buffer ? !gg_l_buffer(l, &access) : !gg_l_flat(l, &flat))
         return GG_ERR_UNSUPPORTED;
-    if (buffer)
-        p.address = access.address;
-    p.active = buffer ? gg_l_buffer_active(l, &access, wide ? 8 : 4) : gg_l_exec(l);
-    if (wide)
-        return atomic64(l, o, p, (struct gg_pair){gg_l_vector(l, data, 0), gg_l_vector(l, data, 1)});
-    gg_value second = data->width > 1 ? gg_l_vector(l, data, 1) : k(l, 0);
-    gg_value old = make_atomic(l, o, &p, gg_l_vector(l, data, 0), second);
+    p.address = buffer ? access.address : flat.address;
+    p.active = buffer ? gg_l_buffer_active(l, &access, wide ? 8 : 4) : flat.memory;
+    if (wide) {
+        const struct place lds = {.lds = true, .address = {flat.lds_address, 0}, .active = flat.lds};
+        int32_t result = lift_wide(l, at, &p, flat.lds ? &lds : NULL);
+        if (buffer)
+            gg_l_buffer_status(l);
+        return result;
+    }
+    gg_value first = gg_l_vector(l, data, 0), second = data->width > 1 ? gg_l_vector(l, data, 1) : k(l, 0);
+    gg_value old = buffer ? make_atomic(l, o, &p, first, second) : flat_atomic(l, o, &flat, first, second);
     if (inst->dst[0].kind)
         gg_l_set_vgpr(l, inst->dst[0].value, old);
     if (buffer)
         gg_l_buffer_status(l);
+    return GG_OK;
+}
+
+int32_t gg_lift_image_atomic(struct gg_lift *l, struct gg_pair address, gg_value active, gg_value bytes)
+{
+    const struct gg_inst *inst = l->inst;
+    uint32_t words = (uint32_t)__builtin_popcount(inst->mimg.dmask), at = gg_inst_info(inst)->code - 0xfu;
+    bool compares = at == GG_IR_WIDE_CMPSWAP || at == GG_IR_WIDE_FCMPSWAP;
+    uint32_t parts = compares ? words / 2 : words;
+    if (at > GG_IR_WIDE_FMAX || parts < 1 || parts > 2 || (compares && words % 2))
+        return GG_ERR_UNSUPPORTED;
+    gg_value fits = gg_l2(l, GG_IR_eq, GG_IR_B, bytes, k(l, 4 * parts)), word[4];
+    gg_value all = gg_l_select(l, GG_IR_V, fits, k(l, 1), k(l, 0));
+    gg_value fitting = gg_l2(l, GG_IR_eq, GG_IR_M, all, k(l, 1));
+    const struct place p = {.address = address, .active = gg_l2(l, GG_IR_and, GG_IR_M, active, fitting)};
+    for (uint32_t i = 0; i < 4; i++)
+        word[i] = i < words ? gg_l_vector(l, &inst->src[3], i) : k(l, 0);
+    if (parts == 2) {
+        struct gg_pair first = {word[0], word[1]}, second = {word[2], word[3]};
+        if (at == GG_IR_WIDE_NONE)
+            return GG_ERR_UNSUPPORTED;
+        struct gg_pair old = wide_atomic(l, at, &p, first, second);
+        if (inst->dst[0].kind)
+            set_wide(l, 0, old);
+        return GG_OK;
+    }
+    gg_value old = make_atomic(l, &memory_operations[at], &p, word[0], word[1]);
+    if (inst->dst[0].kind)
+        gg_l_set_vgpr(l, inst->dst[0].value, old);
+    return GG_OK;
+}
+
+int32_t gg_lift_scalar_atomic(struct gg_lift *l, struct gg_pair address, gg_value active)
+{
+    const struct gg_operand *data = &l->inst->src[2], *dst = &l->inst->dst[0];
+    uint32_t code = gg_inst_info(l->inst)->code, at = (code & 0x1f) + ((code & 0x1f) >= 4); /* there is no csub */
+    const struct place p = {.address = address, .active = active};
+    gg_value word[4], old[2] = {0}, zero = k(l, 0);
+    for (uint32_t i = 0; i < 4; i++)
+        word[i] = i < data->width ? gg_l_scalar(l, data, i) : zero;
+    if (code & 0x20) {
+        struct gg_pair first = {word[0], word[1]}, second = {word[2], word[3]};
+        struct gg_pair made = wide_atomic(l, at, &p, first, second);
+        old[0] = made.low;
+        old[1] = made.high;
+    } else {
+        old[0] = make_atomic(l, &memory_operations[at], &p, word[0], word[1]);
+    }
+    for (uint32_t i = 0; i < dst->width && dst->kind; i++)
+        gg_l_set_result(l, i, gg_l2(l, GG_IR_read_lane, GG_IR_S, old[i], zero));
     return GG_OK;
 }
 
@@ -128,15 +222,46 @@ static gg_value m0_base(struct gg_lift *l)
     return gg_l2(l, GG_IR_add, GG_IR_S, base, k(l, (uint32_t)l->inst->imm));
 }
 
+/* Of 64 bits: one place, or an exchange in two. */
+static int32_t lift_ds_wide(struct gg_lift *l)
+{
+    const struct gg_inst *inst = l->inst;
+    uint32_t kind = ds_wide[gg_inst_info(inst)->code & 31], unit = inst->op == GG_OP_ds_wrxchg2st64_rtn_b64 ? 512 : 8;
+    if (inst->op == GG_OP_ds_condxchg32_rtn_b64)
+        kind = GG_IR_WIDE_CONDXCHG;
+    if (kind == GG_IR_WIDE_NONE)
+        return GG_ERR_UNSUPPORTED;
+    gg_value base = gg_l_vector(l, &inst->src[0], 0);
+    struct gg_pair data = wide_operand(l, &inst->src[1], 0), second = wide_operand(l, &inst->src[2], 0);
+    struct place p = {.lds = true, .active = gg_l_exec(l)}, other = p;
+    if (gg_inst_info(inst)->flags & GG_OPF_TWO) {
+        p.address.low = v2(l, GG_IR_add, base, k(l, inst->ds.offset0 * unit));
+        other.address.low = v2(l, GG_IR_add, base, k(l, inst->ds.offset1 * unit));
+        struct gg_pair none = {k(l, 0), k(l, 0)};
+        struct gg_pair first = wide_atomic(l, kind, &p, data, none), last = wide_atomic(l, kind, &other, second, none);
+        set_wide(l, 0, first);
+        set_wide(l, 2, last);
+        return GG_OK;
+    }
+    p.address.low = v2(l, GG_IR_add, base, k(l, (uint32_t)inst->imm));
+    bool compares = kind == GG_IR_WIDE_CMPSWAP || kind == GG_IR_WIDE_FCMPSWAP; /* DS has the comparand first */
+    struct gg_pair old = wide_atomic(l, kind, &p, compares ? second : data, compares ? data : second);
+    if (inst->dst[0].kind)
+        set_wide(l, 0, old);
+    return GG_OK;
+}
+
 static int32_t lift_ds_atomic(struct gg_lift *l)
 {
     const struct gg_inst *inst = l->inst;
     const struct operation *o = &ds_operations[gg_inst_info(inst)->code & 31];
     static const struct operation wrap = {true, true, GG_IR_UPDATE_WRAP};
-    bool two = gg_inst_info(inst)->flags & GG_OPF_TWO, wide = inst->src[1].width > 1;
+    bool two = gg_inst_info(inst)->flags & GG_OPF_TWO;
     if (inst->op == GG_OP_ds_wrap_rtn_b32)
         o = &wrap;
-    if (!o->known || !inst->src[1].kind || (two && wide))
+    if (inst->src[1].width > 1)
+        return lift_ds_wide(l);
+    if (!o->known || !inst->src[1].kind)
         return GG_ERR_UNSUPPORTED;
     gg_value base = gg_l_vector(l, &inst->src[0], 0), data = gg_l_vector(l, &inst->src[1], 0);
     gg_value second = inst->src[2].kind ? gg_l_vector(l, &inst->src[2], 0) : k(l, 0);
@@ -152,8 +277,6 @@ static int32_t lift_ds_atomic(struct gg_lift *l)
         return GG_OK;
     }
     p.address.low = v2(l, GG_IR_add, base, k(l, (uint32_t)inst->imm));
-    if (wide)
-        return atomic64(l, o, p, (struct gg_pair){data, gg_l_vector(l, &inst->src[1], 1)});
     if (o->updates && (o->kind == GG_IR_UPDATE_CMPSWAP || o->kind == GG_IR_UPDATE_FCMPSWAP)) {
         gg_value comparand = data; /* DS has it first */
         data = second;

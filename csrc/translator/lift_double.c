@@ -216,6 +216,54 @@ static struct wide div_scale(struct gg_lift *l, const struct wide *s, gg_value *
     return select_wide(l, none, constant(l, 0x7ff80000), made);
 }
 
+/* Word `which` (V) of 2/pi, 0 behind the 1201 bits that the hardware knows. */
+static gg_value two_over_pi(struct gg_lift *l, gg_value which)
+{
+    static const uint32_t words[] = {0xa2f9836e, 0x4e441529,
+                                     0xfc2757d1, 0xf534ddc0,
+                                     0xdb629599, 0x3c439041,
+                                     0xfe5163ab, 0xdebbc561,
+                                     0xb7246e3a, 0x424dd2e0,
+                                     0x06492eea, 0x09d1921c,
+                                     0xfe1deb1c, 0xb129a73e,
+                                     0xe88235f5, 0x2ebb4484,
+                                     0xe99c7026, 0xb45f7e41,
+                                     0x3991d639, 0x835339f4,
+                                     0x9c845f8b, 0xbdf9283b,
+                                     0x1ff897ff, 0xde05980f,
+                                     0xef2f118b, 0x5a0a6d1f,
+                                     0x6d367ecf, 0x27cb09b7,
+                                     0x4f463f66, 0x9e5fea2d,
+                                     0x7527bac7, 0xebe5f17b,
+                                     0x3d0739f7, 0x8a5292ea,
+                                     0x6bfb5fb1, 0x1f8d5d08,
+                                     0x56033046, 0xfc7b6bab & 0xffff8000};
+    gg_value made = k(l, 0);
+    for (uint32_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        made = choose(l, m2(l, GG_IR_eq, which, k(l, i)), k(l, words[i]), made);
+    return made;
+}
+
+/* 53 bits of 2/pi for the reduction of large arguments: part s[1], past what the exponent of s[0] makes whole. */
+static struct wide trig_preop(struct gg_lift *l, const struct wide *s)
+{
+    gg_value exponent = v2(l, GG_IR_shr, magnitude(l, s[0]), k(l, 20));
+    gg_value beyond = v2(l, GG_IR_sub, v2(l, GG_IR_max_u, exponent, k(l, 1077)), k(l, 1077));
+    gg_value segment = v2(l, GG_IR_mul, v2(l, GG_IR_and, s[1].word[0], k(l, 31)), k(l, 53));
+    gg_value shift = v2(l, GG_IR_add, segment, beyond), first = v2(l, GG_IR_shr, shift, k(l, 5));
+    gg_value by = v2(l, GG_IR_sub, k(l, 32), v2(l, GG_IR_and, shift, k(l, 31))), word[3];
+    for (uint32_t i = 0; i < 3; i++)
+        word[i] = two_over_pi(l, v2(l, GG_IR_add, first, k(l, i)));
+    gg_value high = gg_l_shift64(l, GG_IR_V, GG_SHIFT_RIGHT, (struct gg_pair){word[1], word[0]}, by).low;
+    gg_value low = gg_l_shift64(l, GG_IR_V, GG_SHIFT_RIGHT, (struct gg_pair){word[2], word[1]}, by).low;
+    struct gg_pair part = gg_l_shift64(l, GG_IR_V, GG_SHIFT_RIGHT, (struct gg_pair){low, high}, k(l, 11));
+    struct wide top = of_one(l, GG_IR_u2d, (struct wide){{part.high, 0}});
+    struct wide rest = of_one(l, GG_IR_u2d, (struct wide){{part.low, 0}});
+    struct wide number = of_two(l, GG_IR_dadd, of_two(l, GG_IR_dmul, top, constant(l, 0x41f00000)), rest);
+    gg_value large = choose(l, m2(l, GG_IR_lt_u, k(l, 1967), exponent), k(l, 128 - 53), k(l, 0u - 53));
+    return scaled(l, number, v2(l, GG_IR_sub, large, shift));
+}
+
 static bool floating(struct gg_lift *l, const struct wide *s, struct wide *made)
 {
     switch (l->inst->op) {
@@ -260,6 +308,9 @@ static bool floating(struct gg_lift *l, const struct wide *s, struct wide *made)
         return true;
     case GG_OP_v_ldexp_f64:
         *made = scaled(l, s[0], s[1].word[0]);
+        return true;
+    case GG_OP_v_trig_preop_f64:
+        *made = trig_preop(l, s);
         return true;
     case GG_OP_v_div_fmas_f64:
         *made = div_fmas(l, s);

@@ -17,17 +17,17 @@ static gg_value choose(struct gg_lift *l, gg_value c, gg_value a, gg_value b)
     return gg_l_select(l, GG_IR_V, c, a, b);
 }
 
-/* FLOAT_MODE of RSRC1: two bits each of rounding for f32 and for the others, then of denormals. */
-static uint32_t mode_bits(const struct gg_lift *l, uint32_t type, uint32_t at)
+/* Two bits each of rounding for f32 and for the others, then of denormals. */
+static uint32_t mode_bits(struct gg_lift *l, uint32_t type, uint32_t at)
 {
-    return l->program->rsrc1 >> (12 + at + (type == GG_TYPE_F32 ? 0 : 2)) & 3;
+    return gg_l_mode(l, at + (type == GG_TYPE_F32 ? 0 : 2), 2);
 }
 
-bool gg_l_rounds_to_even(const struct gg_lift *l, uint32_t type) { return mode_bits(l, type, 0) == 0; }
-bool gg_l_keeps_sources(const struct gg_lift *l, uint32_t type) { return mode_bits(l, type, 4) & 1; }
-bool gg_l_keeps_results(const struct gg_lift *l, uint32_t type) { return mode_bits(l, type, 4) & 2; }
-bool gg_l_dx10_clamp(const struct gg_lift *l) { return l->program->rsrc1 >> 21 & 1; }
-bool gg_l_ieee(const struct gg_lift *l) { return l->program->rsrc1 >> 23 & 1; }
+bool gg_l_rounds_to_even(struct gg_lift *l, uint32_t type) { return mode_bits(l, type, 0) == 0; }
+bool gg_l_keeps_sources(struct gg_lift *l, uint32_t type) { return mode_bits(l, type, 4) & 1; }
+bool gg_l_keeps_results(struct gg_lift *l, uint32_t type) { return mode_bits(l, type, 4) & 2; }
+bool gg_l_dx10_clamp(struct gg_lift *l) { return gg_l_mode(l, 8, 1); }
+bool gg_l_ieee(struct gg_lift *l) { return gg_l_mode(l, 9, 1); }
 
 gg_value gg_l_flush(struct gg_lift *l, uint32_t type, gg_value a)
 {

@@ -3,7 +3,7 @@
 #define GG_TRANSLATOR_LIFT_FLOAT_H
 
 /*
- * Floats as the program's MODE has them, from RSRC1: rounding to nearest even (the others are refused), denormals
+ * Floats as MODE has them (lift_mode.c): rounding to nearest even (the others are refused), denormals
  * kept or flushed by the operations themselves, so that no device has to be told. The device must not flush
  * where the guest does not; lavapipe never does.
  *
@@ -13,11 +13,11 @@
 #include "lift_operand.h"
 
 /* type: GG_TYPE_F16, GG_TYPE_F32 or GG_TYPE_F64; what MODE says of denormal sources, of results, and of rounding. */
-bool gg_l_keeps_sources(const struct gg_lift *l, uint32_t type);
-bool gg_l_keeps_results(const struct gg_lift *l, uint32_t type);
-bool gg_l_rounds_to_even(const struct gg_lift *l, uint32_t type);
-bool gg_l_ieee(const struct gg_lift *l);
-bool gg_l_dx10_clamp(const struct gg_lift *l);
+bool gg_l_keeps_sources(struct gg_lift *l, uint32_t type);
+bool gg_l_keeps_results(struct gg_lift *l, uint32_t type);
+bool gg_l_rounds_to_even(struct gg_lift *l, uint32_t type);
+bool gg_l_ieee(struct gg_lift *l);
+bool gg_l_dx10_clamp(struct gg_lift *l);
 
 /* F16 (in the low half, the high one 0) or F32. A denormal becomes zero of its sign: always, or as MODE has it. */
 gg_value gg_l_flush(struct gg_lift *l, uint32_t type, gg_value a);
@@ -56,6 +56,7 @@ gg_value gg_l_clamp_integer(struct gg_lift *l, gg_value a, int32_t low, int32_t 
  * int32_t: as in lift.h, the result is written.
  */
 gg_value gg_lift_clamped(struct gg_lift *l, const gg_value *s);      /* integers of 32 bits, with clamp */
+int32_t gg_lift_quad_differences(struct gg_lift *l);                 /* v_qsad, v_mqsad */
 gg_value gg_lift_half_integer(struct gg_lift *l, const gg_value *s); /* 16 bits, bytes */
 gg_value gg_lift_half_float(struct gg_lift *l, const gg_value *s);   /* f16, and conversions from and to it */
 int32_t gg_lift_single(struct gg_lift *l, const struct gg_sources *s);

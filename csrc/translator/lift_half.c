@@ -78,6 +78,30 @@ static gg_value differences(struct gg_lift *l, const gg_value *s, uint32_t width
     return sum;
 }
 
+/* Four sums of differences, of a window that slides over the eight bytes of the first source. */
+int32_t gg_lift_quad_differences(struct gg_lift *l)
+{
+    const struct gg_inst *inst = l->inst;
+    bool wide = inst->op == GG_OP_v_mqsad_u32_u8, masked = inst->op != GG_OP_v_qsad_pk_u16_u8;
+    struct gg_pair window = {gg_l_vector(l, &inst->src[0], 0), gg_l_vector(l, &inst->src[0], 1)};
+    gg_value reference = gg_l_vector(l, &inst->src[1], 0), sum[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        gg_value old = gg_l_vector(l, &inst->src[2], wide ? i : i / 2);
+        old = wide ? old : part(l, old, 16 * (i % 2), 16, false);
+        gg_value bytes = gg_l_shift64(l, GG_IR_V, GG_SHIFT_RIGHT, window, k(l, 8 * i)).low;
+        gg_value difference = differences(l, (const gg_value[]){bytes, reference}, 8, masked);
+        sum[i] = wide ? sum_clamped(l, widened(l, difference, false), widened(l, old, false), false)
+                      : v2(l, GG_IR_add, difference, old);
+        if (!wide)
+            sum[i] = clamps(l) ? v2(l, GG_IR_min_u, sum[i], k(l, 0xffff)) : v2(l, GG_IR_and, sum[i], k(l, 0xffff));
+    }
+    for (uint32_t i = 0; !wide && i < 2; i++)
+        sum[i] = v2(l, GG_IR_or, sum[2 * i], v2(l, GG_IR_shl, sum[2 * i + 1], k(l, 16)));
+    for (uint32_t i = 0; i < (wide ? 4u : 2u); i++)
+        gg_l_set_vgpr(l, inst->dst[0].value + i, sum[i]);
+    return GG_OK;
+}
+
 gg_value gg_lift_clamped(struct gg_lift *l, const gg_value *s)
 {
     switch (l->inst->op) {

@@ -178,6 +178,7 @@ static int32_t lift_vector_relative(struct gg_lift *l)
     bool from_any = inst->op != GG_OP_v_movreld_b32, to_any = inst->op != GG_OP_v_movrels_b32;
     uint32_t end = vgprs_of(l), to = inst->dst[0].value, from = inst->src[0].value;
     gg_value source_by, by;
+    l->why = inst->form != GG_FORM_PLAIN ? "its SDWA and DPP forms" : "a source that is no vector register";
     if (inst->form != GG_FORM_PLAIN || (from_any && inst->src[0].kind != GG_OPERAND_VGPR))
         return GG_ERR_UNSUPPORTED;
     relative_offsets(l, two, &source_by, &by);
@@ -204,6 +205,7 @@ static int32_t lift_scalar_relative(struct gg_lift *l)
     uint32_t width = inst->dst[0].width, to = inst->dst[0].value, from = inst->src[0].value;
     gg_value source_by, by, value[2] = {0};
     bool beyond = (from_any && (inst->src[0].kind != GG_OPERAND_SGPR || from >= SCALARS)) || (to_any && to >= SCALARS);
+    l->why = "registers above VCC";
     if (beyond || width > 2)
         return GG_ERR_UNSUPPORTED;
     relative_offsets(l, two, &source_by, &by);

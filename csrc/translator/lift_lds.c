@@ -92,8 +92,10 @@ static int32_t permute(struct gg_lift *l)
 
 int32_t gg_lift_lds(struct gg_lift *l)
 {
-    if (l->inst->flags & GG_INST_GDS)
+    if (l->inst->flags & GG_INST_GDS || gg_inst_info(l->inst)->flags & GG_OPF_GDS) {
+        l->why = "memory that all groups share (GDS, GWS)";
         return GG_ERR_UNSUPPORTED;
+    }
     switch (l->inst->op) {
     case GG_OP_ds_read_b32:
         return load(l, GG_IR_MEM_32, 1);

@@ -109,6 +109,7 @@ static gg_value sdwa_part(struct gg_lift *l, gg_value value, uint32_t select, bo
 
 static bool is_float(uint32_t type) { return type == GG_TYPE_F32 || type == GG_TYPE_F16; }
 static bool is_half(uint32_t type) { return type >= GG_TYPE_B16 && type <= GG_TYPE_F16; }
+static bool is_pair(uint32_t type) { return type >= GG_TYPE_PK_F16 && type <= GG_TYPE_PK_U16; }
 static bool is_dword(uint32_t type) { return type >= GG_TYPE_B16 && type <= GG_TYPE_F32; }
 
 int32_t gg_l_read_sources(struct gg_lift *l, struct gg_sources *s)
@@ -121,12 +122,12 @@ int32_t gg_l_read_sources(struct gg_lift *l, struct gg_sources *s)
             continue;
         s->value[i] = gg_l_vector(l, operand, 0);
         bool modified = (inst->neg | inst->abs) >> i & 1;
-        if (!s->value[i] || (modified && !is_float(operand->type)))
+        if (!s->value[i] || (modified && !is_dword(operand->type) && !is_pair(operand->type)))
             return GG_ERR_UNSUPPORTED;
     }
     if (inst->form == GG_FORM_SDWA)
         for (uint32_t i = 0; i < 2 && s->value[i]; i++) {
-            if (!is_dword(inst->src[i].type))
+            if (!is_dword(inst->src[i].type) && !is_pair(inst->src[i].type))
                 return GG_ERR_UNSUPPORTED;
             s->value[i] = sdwa_part(l, s->value[i], inst->sdwa.src_sel[i], inst->sdwa.sext >> i & 1);
         }

@@ -498,8 +498,15 @@ int32_t gg_lift_scalar(struct gg_lift *l)
     case GG_OP_s_inst_prefetch:
     case GG_OP_s_clause:
     case GG_OP_s_icache_inv:
+    case GG_OP_s_wakeup:
+    case GG_OP_s_waitcnt_depctr:
+    case GG_OP_s_wait_idle:
+    case GG_OP_s_incperflevel:
+    case GG_OP_s_decperflevel:
+    case GG_OP_s_ttracedata:
+    case GG_OP_s_ttracedata_imm:
         return GG_OK;
     default:
-        return GG_ERR_UNSUPPORTED;
+        return gg_lift_mode(l);
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Scalar comparisons, SOPC, and the operations with a constant of 16 bits, SOPK, of which most compare too. */
-#include "lift.h"
+#include "lift_wide.h"
 
 /* SCC = a < b, a == b or the opposite. */
 static int32_t compare(struct gg_lift *l, enum gg_ir_opcode op, bool swap, bool invert, gg_value a, gg_value b)
@@ -14,6 +14,14 @@ static int32_t lift_bitcmp(struct gg_lift *l, bool set)
 {
     gg_value shifted = gg_l2(l, GG_IR_shr, GG_IR_S, gg_l_source(l, 0, 0), gg_l_source(l, 1, 0));
     gg_value bit = gg_l2(l, GG_IR_and, GG_IR_S, shifted, gg_lk(l, 1));
+    return compare(l, GG_IR_eq, false, false, bit, gg_lk(l, set));
+}
+
+static int32_t lift_bitcmp64(struct gg_lift *l, bool set)
+{
+    struct gg_pair a = {gg_l_source(l, 0, 0), gg_l_source(l, 0, 1)};
+    a = gg_l_shift64(l, GG_IR_S, GG_SHIFT_RIGHT, a, gg_l_source(l, 1, 0));
+    gg_value bit = gg_l2(l, GG_IR_and, GG_IR_S, a.low, gg_lk(l, 1));
     return compare(l, GG_IR_eq, false, false, bit, gg_lk(l, set));
 }
 
@@ -47,6 +55,10 @@ int32_t gg_lift_sopc(struct gg_lift *l)
         return lift_bitcmp(l, false);
     case GG_OP_s_bitcmp1_b32:
         return lift_bitcmp(l, true);
+    case GG_OP_s_bitcmp0_b64:
+        return lift_bitcmp64(l, false);
+    case GG_OP_s_bitcmp1_b64:
+        return lift_bitcmp64(l, true);
     case GG_OP_s_cmp_eq_u64:
     case GG_OP_s_cmp_lg_u64: {
         gg_value low = gg_l2(l, GG_IR_xor, GG_IR_S, a, b);
@@ -108,8 +120,9 @@ int32_t gg_lift_sopk(struct gg_lift *l)
     case GG_OP_s_waitcnt_vmcnt:
     case GG_OP_s_waitcnt_expcnt:
     case GG_OP_s_waitcnt_lgkmcnt:
+    case GG_OP_s_version:
         return GG_OK;
     default:
-        return GG_ERR_UNSUPPORTED;
+        return gg_lift_mode(l);
     }
 }

@@ -148,6 +148,16 @@ static int32_t div_scale(struct gg_lift *l, const struct gg_sources *s)
     return GG_OK;
 }
 
+/* The lighting product: -max where the exponentiation that follows would be undefined. */
+static gg_value mullit(struct gg_lift *l, const gg_value *s)
+{
+    gg_value least = k(l, 0xff7fffff), positive = m2(l, GG_IR_flt, k(l, 0), s[2]);
+    gg_value low = m2(l, GG_IR_lt_u, k(l, 0xff7ffffe), s[1]); /* -max, -infinity and NaNs with a sign */
+    gg_value bad = m2(l, GG_IR_or, low, gg_l_is_nan_bits(l, s[1]));
+    gg_value good = m2(l, GG_IR_and, positive, gg_l1(l, GG_IR_not, GG_IR_M, bad));
+    return choose(l, good, legacy_mul(l, s[0], s[1]), least);
+}
+
 static gg_value floating(struct gg_lift *l, const gg_value *s)
 {
     gg_value old;
@@ -158,6 +168,8 @@ static gg_value floating(struct gg_lift *l, const gg_value *s)
         return median(l, s);
     case GG_OP_v_mul_legacy_f32:
         return legacy_mul(l, s[0], s[1]);
+    case GG_OP_v_mullit_f32:
+        return mullit(l, s);
     case GG_OP_v_fma_legacy_f32:
         return legacy_fma(l, s[0], s[1], s[2]);
     case GG_OP_v_fmac_legacy_f32:

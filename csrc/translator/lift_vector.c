@@ -273,10 +273,12 @@ static int32_t lift_carry(struct gg_lift *l, const struct gg_sources *s, bool su
 {
     gg_value a = s->value[reverse], b = s->value[!reverse], out = 0;
     gg_value in = carries_in ? gg_l_mask(l, &l->inst->src[2]) : 0;
-    if ((carries_in && !in) || l->inst->flags & GG_INST_CLAMP)
+    if (carries_in && !in)
         return GG_ERR_UNSUPPORTED;
     gg_value result =
         subtract ? gg_l_sub_borrow(l, GG_IR_V, a, b, in, &out) : gg_l_add_carry(l, GG_IR_V, a, b, in, &out);
+    if (l->inst->flags & GG_INST_CLAMP)
+        result = gg_l_select(l, GG_IR_V, out, k(l, subtract ? 0 : UINT32_MAX), result);
     out = gg_l2(l, GG_IR_and, GG_IR_M, out, gg_l_exec(l));
     gg_l_write_result(l, s, result);
     gg_l_set_mask_at(l, l->inst->dst[1].value, out);
@@ -357,7 +359,13 @@ int32_t gg_lift_vector(struct gg_lift *l)
 {
     switch (l->inst->op) {
     case GG_OP_v_nop:
+    case GG_OP_v_pipeflush:
+    case GG_OP_v_clrexcp:
         return GG_OK;
+    case GG_OP_v_qsad_pk_u16_u8:
+    case GG_OP_v_mqsad_pk_u16_u8:
+    case GG_OP_v_mqsad_u32_u8:
+        return gg_lift_quad_differences(l);
     case GG_OP_v_readfirstlane_b32:
     case GG_OP_v_readlane_b32:
     case GG_OP_v_writelane_b32:
@@ -418,11 +426,8 @@ int32_t gg_lift_vector(struct gg_lift *l)
     }
     gg_value made = integer(l, s.value);
     if (made) {
-        if (l->inst->flags & GG_INST_CLAMP)
-            made = gg_lift_clamped(l, s.value);
-        if (!made)
-            return GG_ERR_UNSUPPORTED;
-        gg_l_write_result(l, &s, made);
+        gg_value clamped = l->inst->flags & GG_INST_CLAMP ? gg_lift_clamped(l, s.value) : 0;
+        gg_l_write_result(l, &s, clamped ? clamped : made); /* others have the bit, and nothing to clamp */
         return GG_OK;
     }
     made = gg_lift_half_integer(l, s.value);

@@ -31,6 +31,10 @@ gg_value gg_l_leading(struct gg_lift *l, enum gg_ir_class class, gg_value a, boo
 /* Constant field, sign-extended or not: a byte or half of a dword. */
 gg_value gg_l_part(struct gg_lift *l, enum gg_ir_class class, gg_value a, uint32_t offset, uint32_t width,
                    bool is_signed);
+/* Time (lift_mode.c): here, where the program asks for it, and what a block of so many instructions adds. */
+struct gg_pair gg_l_time(struct gg_lift *l);
+void gg_l_begin_time(struct gg_lift *l);
+void gg_l_end_time(struct gg_lift *l, uint32_t instructions);
 /* The comparison's class of a value's class. */
 static inline enum gg_ir_class gg_l_bit(enum gg_ir_class class) { return class == GG_IR_S ? GG_IR_B : GG_IR_M; }
 

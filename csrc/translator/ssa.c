@@ -5,7 +5,7 @@
 
 static enum gg_ir_class class_of(uint32_t reg)
 {
-    return reg < GG_REG_SCC ? GG_IR_S : reg == GG_REG_SCC ? GG_IR_B : GG_IR_V;
+    return reg == GG_REG_SCC ? GG_IR_B : reg < GG_REG_VGPR ? GG_IR_S : GG_IR_V;
 }
 
 static gg_value *slot(struct gg_ssa *ssa, uint32_t block, uint32_t reg)
@@ -44,7 +44,7 @@ gg_value gg_ssa_read(struct gg_ssa *ssa, uint32_t block, uint32_t reg)
     while (!*slot(ssa, at, reg) && !ssa->waiting[at] && ssa->ir->blocks[at].preds == 1)
         at = ssa->ir->preds[ssa->ir->blocks[at].pred_first];
     if (!*slot(ssa, at, reg)) {
-        gg_value phi = gg_ir_phi(ssa->ir, at, class_of(reg));
+        gg_value phi = gg_ir_phi(ssa->ir, at, class_of(reg), reg);
         *slot(ssa, at, reg) = phi;
         if (!phi)
             return 0;
@@ -167,5 +167,5 @@ int32_t gg_ssa_finish(struct gg_ssa *ssa, char **message)
                 block->values[kept++] = block->values[i];
         block->count = kept;
     }
-    return GG_OK;
+    return gg_ir_order(ir, message);
 }

@@ -10,7 +10,9 @@
 
 enum gg_register { /* the 128 scalar dwords have their numbers of enum gg_sgpr */
     GG_REG_SCC = GG_SGPR_FILE,
-    GG_REG_VGPR,
+    GG_REG_FLAT_SCRATCH,                   /* two dwords */
+    GG_REG_TIME = GG_REG_FLAT_SCRATCH + 2, /* two dwords: instructions executed, where the program asks for it */
+    GG_REG_VGPR = GG_REG_TIME + 2,
     GG_REG_COUNT = GG_REG_VGPR + 256
 };
 

@@ -228,7 +228,7 @@ void gg_guest_elf_destroy(struct gg_guest_elf *elf); /* NULL is allowed */
  *   0 guest memory: the windows' bytes one after the other, each from a multiple of 4 on
  *   1 launch, in words: 0-15 user data, 16-18 first workgroup, 19 number of windows, then from word 20 on six a
  *     window: address low, high; size in bytes low, high; its first word in buffer 0; 0
- *   2 counters, in words: accesses outside the windows: reads, writes
+ *   2 counters, in words: accesses outside the windows: reads, writes; then 64 words that must be 0
  */
 enum gg_translate_flow {
     GG_FLOW_AUTO = 0,

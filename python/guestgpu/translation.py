@@ -25,6 +25,8 @@ Words = NDArray[np.uint32]
 USER_DATA_WORDS = 16
 FIRST_GROUP, WINDOW_COUNT, WINDOW_TABLE, WINDOW_WORDS = 16, 19, 20, 6
 """Words of the launch buffer; see gg_translator_translate()."""
+COUNTER_WORDS = 66
+"""Two counters, and the locks of atomics of 64 bits."""
 
 
 FLOWS = ("auto", "dispatch")
@@ -244,7 +246,7 @@ def run(
             raise ArgumentError(f"window at 0x{address:x}: an array that is read-only or not C-contiguous")
     launch, memory = launch_words(program, windows)
     pipeline = device.compute(module.words, 3, subgroup=module.report.subgroup)
-    buffers = [device.buffer_of(memory), device.buffer_of(launch), device.buffer_of(np.zeros(2, np.uint32))]
+    buffers = [device.buffer_of(memory), device.buffer_of(launch), device.buffer_of(np.zeros(COUNTER_WORDS, np.uint32))]
     try:
         x, y, z = (int(n) or 1 for n in groups)
         device.submit(Work().bind(pipeline, buffers).dispatch(x, y, z), timeout_s)

@@ -6,7 +6,7 @@ Programs are arrays of 32-bit words; offsets are in bytes from the first word.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,17 +73,24 @@ def opcodes() -> list[Opcode]:
     return rows
 
 
-def coverage() -> str:
-    """The ISA coverage as Markdown: a summary by format, then every opcode."""
+def coverage(emitted: Mapping[str, tuple[bool, str]]) -> str:
+    """The ISA coverage as Markdown: a summary by format, then every opcode.
+
+    emitted: of each opcode, whether some encoding of it is translated, and what the refusal of others says.
+    """
     rows = opcodes()
     formats = dict.fromkeys(row.format for row in rows)
-    lines = [*_table_head("format", "opcodes", "decoded", "interpreted")]
+    lines = [*_table_head("format", "opcodes", "decoded", "interpreted", "emitted", "refused by name")]
     for form in (*formats, "all"):
         of_format = [row for row in rows if form in (row.format, "all")]
-        lines.append(_table_row([form, len(of_format), len(of_format), sum(row.interpreted for row in of_format)]))
-    lines += ["", *_table_head("format", "number", "opcode", "only in", "interpreted")]
+        done = sum(emitted[row.name][0] for row in of_format)
+        interpreted = sum(row.interpreted for row in of_format)
+        lines.append(_table_row([form, len(of_format), len(of_format), interpreted, done, len(of_format) - done]))
+    lines += ["", *_table_head("format", "number", "opcode", "only in", "interpreted", "emitted", "refused")]
     for row in rows:
-        lines.append(_table_row([row.format, f"0x{row.code:02x}", f"`{row.name}`", row.only, _yes(row.interpreted)]))
+        done, refused = emitted[row.name]
+        cells = [row.format, f"0x{row.code:02x}", f"`{row.name}`", row.only, _yes(row.interpreted), _yes(done)]
+        lines.append(_table_row([*cells, refused]))
     return "\n".join(lines) + "\n"
 
 

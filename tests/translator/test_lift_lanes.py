@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from guestgpu import translation
 from guestgpu.device import Device
-from guestgpu.errors import Unsupported
 from guestgpu.interpreter import Program, interpret
 
 pytestmark = pytest.mark.slow  # a device without hardware compiles for long
@@ -62,10 +61,12 @@ CHUNK = 3
 """Steps of a program: a software device's compile time grows faster than the program."""
 
 
-def agree(steps: Sequence[Step], wave: int, device: Device, lds_bytes: int = 0, data_words: int = 4096) -> None:
+def agree(
+    steps: Sequence[Step], wave: int, device: Device, lds_bytes: int = 0, data_words: int = 4096, chunk: int = CHUNK
+) -> None:
     """Registers and data after the steps, and accesses outside the windows, are the interpreter's."""
-    for first in range(0, len(steps), CHUNK):
-        chunk_agrees(steps[first : first + CHUNK], wave, device, lds_bytes, data_words)
+    for first in range(0, len(steps), chunk):
+        chunk_agrees(steps[first : first + chunk], wave, device, lds_bytes, data_words)
 
 
 def chunk_agrees(steps: Sequence[Step], wave: int, device: Device, lds_bytes: int, data_words: int) -> None:
@@ -303,15 +304,6 @@ def test_lds(device: Device) -> None:
     by_lane = "global_load_dword_addtid v10, s[2:3] offset:256 / global_store_dword_addtid v10, s[2:3] offset:1664"
     steps.append((by_lane, ["v10"]))
     agree(steps, 32, device, lds_bytes=512)
-
-
-@pytest.mark.parametrize(
-    "text", ["global_atomic_add_x2 v[10:11], v63, v[1:2], s[2:3] glc", "ds_cmpst_b64 v63, v[1:2], v[3:4]"]
-)
-def test_refused(text: str) -> None:
-    """Atomics of 64 bits that no two of 32 make."""
-    with pytest.raises(Unsupported, match=r"offset 0x\w+: \w+ is not translated"):
-        translation.translate(program_of([(text, [])], 32, 512)[0])
 
 
 def typed_steps() -> list[Step]:
