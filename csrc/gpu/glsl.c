@@ -4,6 +4,7 @@
 #include <meshoptimizer.h>
 #include <shaderc/shaderc.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,6 +181,12 @@ static int32_t take_words(shaderc_compilation_result_t compiled, const char *nam
     return GG_OK;
 }
 
+static shaderc_compiler_t compiler;
+static pthread_once_t compiler_made = PTHREAD_ONCE_INIT;
+
+/* Kept until the process ends: making one parses all built-in functions, which takes longer than most kernels. */
+static void make_compiler(void) { compiler = shaderc_compiler_initialize(); }
+
 int32_t gg_glsl_compile(const char *source, const char *name, uint32_t stage, const char *include_folder,
                         const char *preamble, uint32_t **words, uint64_t *word_count, char **message)
 {
@@ -199,7 +206,7 @@ int32_t gg_glsl_compile(const char *source, const char *name, uint32_t stage, co
 
     int32_t result = GG_ERR_MEMORY;
     char *text = insert_preamble(source, rest, preamble ? preamble : "");
-    shaderc_compiler_t compiler = shaderc_compiler_initialize();
+    pthread_once(&compiler_made, make_compiler);
     shaderc_compile_options_t options = shaderc_compile_options_initialize();
     if (!text || !compiler || !options) {
         gg_fail(message, result, "%s: no memory to compile", name);
@@ -218,7 +225,6 @@ int32_t gg_glsl_compile(const char *source, const char *name, uint32_t stage, co
     shaderc_result_release(compiled);
 finish:
     shaderc_compile_options_release(options);
-    shaderc_compiler_release(compiler);
     free(text);
     return result;
 }
