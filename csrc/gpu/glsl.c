@@ -4,6 +4,7 @@
 #include <meshoptimizer.h>
 #include <shaderc/shaderc.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,14 +145,31 @@ static char *insert_preamble(const char *source, const char *rest, const char *p
     return text;
 }
 
+/* shaderc writes an error a line; messages are one line. */
+static int32_t fail_with_errors(const char *errors, char **message)
+{
+    const size_t length = strlen(errors);
+    char *text = malloc(2 * length + 1); /* a line break becomes two characters at most */
+    if (!text)
+        return gg_fail(message, GG_ERR_MEMORY, "GLSL: no memory for %zu bytes of errors", length);
+    size_t at = 0;
+    for (const char *c = errors; *c; c++) {
+        if (*c != '\n')
+            text[at++] = *c;
+        else if (c[strspn(c, "\n")]) /* not at the end */
+            at += (size_t)snprintf(text + at, 3, "; ");
+    }
+    text[at] = '\0';
+    int32_t result = gg_fail(message, GG_ERR_COMPILE, "%s", text);
+    free(text);
+    return result;
+}
+
 static int32_t take_words(shaderc_compilation_result_t compiled, const char *name, uint32_t **words,
                           uint64_t *word_count, char **message)
 {
     if (shaderc_result_get_compilation_status(compiled) != shaderc_compilation_status_success) {
-        int32_t result = gg_fail(message, GG_ERR_COMPILE, "%s", shaderc_result_get_error_message(compiled));
-        if (message && *message)
-            gg_one_line(*message);
-        return result;
+        return fail_with_errors(shaderc_result_get_error_message(compiled), message);
     }
     const size_t size = shaderc_result_get_length(compiled);
     uint32_t *copy = malloc(size);
@@ -162,6 +180,12 @@ static int32_t take_words(shaderc_compilation_result_t compiled, const char *nam
     *word_count = size / 4;
     return GG_OK;
 }
+
+static shaderc_compiler_t compiler;
+static pthread_once_t compiler_made = PTHREAD_ONCE_INIT;
+
+/* Kept until the process ends: making one parses all built-in functions, which takes longer than most kernels. */
+static void make_compiler(void) { compiler = shaderc_compiler_initialize(); }
 
 int32_t gg_glsl_compile(const char *source, const char *name, uint32_t stage, const char *include_folder,
                         const char *preamble, uint32_t **words, uint64_t *word_count, char **message)
@@ -182,7 +206,7 @@ int32_t gg_glsl_compile(const char *source, const char *name, uint32_t stage, co
 
     int32_t result = GG_ERR_MEMORY;
     char *text = insert_preamble(source, rest, preamble ? preamble : "");
-    shaderc_compiler_t compiler = shaderc_compiler_initialize();
+    pthread_once(&compiler_made, make_compiler);
     shaderc_compile_options_t options = shaderc_compile_options_initialize();
     if (!text || !compiler || !options) {
         gg_fail(message, result, "%s: no memory to compile", name);
@@ -201,7 +225,6 @@ int32_t gg_glsl_compile(const char *source, const char *name, uint32_t stage, co
     shaderc_result_release(compiled);
 finish:
     shaderc_compile_options_release(options);
-    shaderc_compiler_release(compiler);
     free(text);
     return result;
 }
