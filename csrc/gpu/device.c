@@ -82,6 +82,7 @@ static int32_t create_handle(struct gg_device *device, VkPhysicalDevice physical
         return gg_fail(message, GG_ERR_NO_DEVICE,
                        "device %u (%s) lacks Vulkan 1.3 or a queue with graphics and compute", index,
                        device->can.info.name);
+    device->physical = physical;
     vkGetPhysicalDeviceMemoryProperties(physical, &device->memory);
 
     const float priority = 1.0f;

@@ -144,14 +144,31 @@ static char *insert_preamble(const char *source, const char *rest, const char *p
     return text;
 }
 
+/* shaderc writes an error a line; messages are one line. */
+static int32_t fail_with_errors(const char *errors, char **message)
+{
+    const size_t length = strlen(errors);
+    char *text = malloc(2 * length + 1); /* a line break becomes two characters at most */
+    if (!text)
+        return gg_fail(message, GG_ERR_MEMORY, "GLSL: no memory for %zu bytes of errors", length);
+    size_t at = 0;
+    for (const char *c = errors; *c; c++) {
+        if (*c != '\n')
+            text[at++] = *c;
+        else if (c[strspn(c, "\n")]) /* not at the end */
+            at += (size_t)snprintf(text + at, 3, "; ");
+    }
+    text[at] = '\0';
+    int32_t result = gg_fail(message, GG_ERR_COMPILE, "%s", text);
+    free(text);
+    return result;
+}
+
 static int32_t take_words(shaderc_compilation_result_t compiled, const char *name, uint32_t **words,
                           uint64_t *word_count, char **message)
 {
     if (shaderc_result_get_compilation_status(compiled) != shaderc_compilation_status_success) {
-        int32_t result = gg_fail(message, GG_ERR_COMPILE, "%s", shaderc_result_get_error_message(compiled));
-        if (message && *message)
-            gg_one_line(*message);
-        return result;
+        return fail_with_errors(shaderc_result_get_error_message(compiled), message);
     }
     const size_t size = shaderc_result_get_length(compiled);
     uint32_t *copy = malloc(size);

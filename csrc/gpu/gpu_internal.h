@@ -92,6 +92,7 @@ struct gg_device {
     VkPhysicalDeviceMemoryProperties memory;
     VkInstance instance;
     VkDebugUtilsMessengerEXT messenger;
+    VkPhysicalDevice physical;
     VkDevice handle;
     VkQueue queue;
     VkCommandPool command_pool;
@@ -145,6 +146,11 @@ struct gg_image {
     VkImageView view;
     VkDeviceMemory memory;
 };
+
+/* A zeroed image, in device memory; `what` stands in messages. What a failure leaves is destroyed like the whole. */
+int32_t gg_image_create(struct gg_device *device, struct gg_image *image, const VkImageCreateInfo *info,
+                        VkImageViewType view_type, VkImageAspectFlags aspect, const char *what, char **message);
+void gg_image_destroy(struct gg_device *device, struct gg_image *image);
 
 struct gg_target {
     struct gg_device *device;
@@ -210,6 +216,9 @@ int32_t gg_check_commands(const struct gg_device *device, const struct gg_work *
 /* What a pipeline relies on and spirv-val does not know: the entry point, its workgroup, its bindings. */
 int32_t gg_spirv_check_module(const struct gg_capabilities *can, const struct gg_module *module, uint32_t number,
                               uint32_t storage_buffers, char **message);
+
+/* The same of a module that is dispatched once: each of its bindings is among the resources. */
+int32_t gg_spirv_check_once(const struct gg_capabilities *can, const struct gg_once_params *params, char **message);
 
 const char *gg_spirv_tools_version(void);
 

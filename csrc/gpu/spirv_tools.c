@@ -159,8 +159,9 @@ static struct module_facts gather_facts(const struct gg_module *module)
     return facts;
 }
 
-int32_t gg_spirv_check_module(const struct gg_capabilities *can, const struct gg_module *module, uint32_t number,
-                              uint32_t storage_buffers, char **message)
+/* Validity, the entry point and its workgroup. */
+static int32_t check_entry(const struct gg_capabilities *can, const struct gg_module *module, uint32_t number,
+                           struct module_facts *facts, char **message)
 {
     const char *stage = gg_stage_name(module->stage);
     char *reason = NULL;
@@ -173,17 +174,28 @@ int32_t gg_spirv_check_module(const struct gg_capabilities *can, const struct gg
     if (module->words[0] != MAGIC) /* spirv-val takes either byte order */
         return gg_fail(message, GG_ERR_ARGUMENT, "pipeline: module %u (%s): not in this machine's byte order", number,
                        stage);
-    const struct module_facts facts = gather_facts(module);
-    if (!facts.entry)
+    *facts = gather_facts(module);
+    if (!facts->entry)
         return gg_fail(message, GG_ERR_ARGUMENT, "pipeline: module %u (%s): no %s entry point \"main\"", number, stage,
                        stage);
-    const uint32_t *size = facts.local_size;
+    const uint32_t *size = facts->local_size;
     const uint64_t most = max_invocations(can, module->stage);
     const uint64_t plane = (uint64_t)size[0] * size[1];
     if (plane > most || plane * size[2] > most)
         return gg_fail(message, GG_ERR_LIMIT,
                        "pipeline: module %u (%s): a workgroup of %u x %u x %u is more than the device's %" PRIu64,
                        number, stage, size[0], size[1], size[2], most);
+    return GG_OK;
+}
+
+int32_t gg_spirv_check_module(const struct gg_capabilities *can, const struct gg_module *module, uint32_t number,
+                              uint32_t storage_buffers, char **message)
+{
+    const char *stage = gg_stage_name(module->stage);
+    struct module_facts facts;
+    int32_t result = check_entry(can, module, number, &facts, message);
+    if (result)
+        return result;
     if (facts.bindings > storage_buffers)
         return gg_fail(message, GG_ERR_ARGUMENT,
                        "pipeline: module %u (%s): binding %" PRIu64 ", but the pipeline has %u storage buffers", number,
@@ -192,5 +204,39 @@ int32_t gg_spirv_check_module(const struct gg_capabilities *can, const struct gg
         return gg_fail(message, GG_ERR_ARGUMENT,
                        "pipeline: module %u (%s): descriptor set %" PRIu64 "; only 0 is there", number, stage,
                        facts.sets - 1);
+    return GG_OK;
+}
+
+/* The decoration's operand; 0 where the id has none, as Vulkan takes it. */
+static uint32_t decoration_of(const struct gg_module *module, uint32_t id, uint32_t decoration)
+{
+    for (uint64_t at = HEADER_WORDS; at < module->word_count; at += module->words[at] >> 16) {
+        const uint32_t *op = module->words + at;
+        if ((op[0] & 0xffff) == OP_DECORATE && op[1] == id && op[2] == decoration)
+            return op[3];
+    }
+    return 0;
+}
+
+int32_t gg_spirv_check_once(const struct gg_capabilities *can, const struct gg_once_params *params, char **message)
+{
+    const struct gg_module *module = params->module;
+    if (module->stage != GG_STAGE_COMPUTE)
+        return gg_fail(message, GG_ERR_ARGUMENT, "once: the module's stage is %u, not compute", module->stage);
+    struct module_facts facts;
+    int32_t result = check_entry(can, module, 0, &facts, message);
+    if (result)
+        return result;
+    for (uint64_t at = HEADER_WORDS; at < module->word_count; at += module->words[at] >> 16) {
+        const uint32_t *op = module->words + at;
+        if ((op[0] & 0xffff) != OP_DECORATE || op[2] != DECORATION_BINDING)
+            continue;
+        const uint32_t set = decoration_of(module, op[1], DECORATION_DESCRIPTOR_SET);
+        bool given = false;
+        for (uint32_t i = 0; i < params->resource_count; i++)
+            given = given || (params->resources[i].set == set && params->resources[i].binding == op[3]);
+        if (!given)
+            return gg_fail(message, GG_ERR_ARGUMENT, "once: the module's set %u binding %u is not given", set, op[3]);
+    }
     return GG_OK;
 }

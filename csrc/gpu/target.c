@@ -5,24 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int32_t create_image(struct gg_target *target, struct gg_image *image, VkFormat format, VkImageUsageFlags usage,
-                            VkImageAspectFlags aspect, char **message)
+int32_t gg_image_create(struct gg_device *device, struct gg_image *image, const VkImageCreateInfo *info,
+                        VkImageViewType view_type, VkImageAspectFlags aspect, const char *what, char **message)
 {
-    struct gg_device *device = target->device;
-    const VkImageCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-        .imageType = VK_IMAGE_TYPE_2D,
-        .format = format,
-        .extent = {target->width, target->height, 1},
-        .mipLevels = 1,
-        .arrayLayers = 1,
-        .samples = VK_SAMPLE_COUNT_1_BIT,
-        .tiling = VK_IMAGE_TILING_OPTIMAL,
-        .usage = usage,
-        .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
-        .initialLayout = VK_IMAGE_LAYOUT_UNDEFINED,
-    };
-    VkResult result = device->vk.vkCreateImage(device->handle, &info, NULL, &image->handle);
+    VkResult result = device->vk.vkCreateImage(device->handle, info, NULL, &image->handle);
     if (result != VK_SUCCESS) {
         image->handle = VK_NULL_HANDLE;
         return gg_device_fail(device, message, result, "vkCreateImage");
@@ -32,8 +18,8 @@ static int32_t create_image(struct gg_target *target, struct gg_image *image, Vk
     const uint32_t type = gg_memory_type(device, requirements.memoryTypeBits, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0,
                                          VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT, requirements.size);
     if (type == UINT32_MAX || requirements.size > device->can.max_allocation)
-        return gg_fail(message, GG_ERR_MEMORY, "target: no memory heap has %" PRIu64 " bytes for an image of %u x %u",
-                       (uint64_t)requirements.size, target->width, target->height);
+        return gg_fail(message, GG_ERR_MEMORY, "%s: no memory heap has %" PRIu64 " bytes for an image of %u x %u", what,
+                       (uint64_t)requirements.size, info->extent.width, info->extent.height);
     const VkMemoryAllocateInfo allocate = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
         .allocationSize = requirements.size,
@@ -50,9 +36,9 @@ static int32_t create_image(struct gg_target *target, struct gg_image *image, Vk
     const VkImageViewCreateInfo view = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
         .image = image->handle,
-        .viewType = VK_IMAGE_VIEW_TYPE_2D,
-        .format = format,
-        .subresourceRange = {.aspectMask = aspect, .levelCount = 1, .layerCount = 1},
+        .viewType = view_type,
+        .format = info->format,
+        .subresourceRange = {.aspectMask = aspect, .levelCount = 1, .layerCount = info->arrayLayers},
     };
     result = device->vk.vkCreateImageView(device->handle, &view, NULL, &image->view);
     if (result != VK_SUCCESS) {
@@ -62,11 +48,30 @@ static int32_t create_image(struct gg_target *target, struct gg_image *image, Vk
     return GG_OK;
 }
 
-static void destroy_image(struct gg_device *device, struct gg_image *image)
+void gg_image_destroy(struct gg_device *device, struct gg_image *image)
 {
     device->vk.vkDestroyImageView(device->handle, image->view, NULL);
     device->vk.vkDestroyImage(device->handle, image->handle, NULL);
     device->vk.vkFreeMemory(device->handle, image->memory, NULL);
+}
+
+static int32_t create_image(struct gg_target *target, struct gg_image *image, VkFormat format, VkImageUsageFlags usage,
+                            VkImageAspectFlags aspect, char **message)
+{
+    const VkImageCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+        .imageType = VK_IMAGE_TYPE_2D,
+        .format = format,
+        .extent = {target->width, target->height, 1},
+        .mipLevels = 1,
+        .arrayLayers = 1,
+        .samples = VK_SAMPLE_COUNT_1_BIT,
+        .tiling = VK_IMAGE_TILING_OPTIMAL,
+        .usage = usage,
+        .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
+        .initialLayout = VK_IMAGE_LAYOUT_UNDEFINED,
+    };
+    return gg_image_create(target->device, image, &info, VK_IMAGE_VIEW_TYPE_2D, aspect, "target", message);
 }
 
 static int32_t create_images(struct gg_target *target, char **message)
@@ -126,8 +131,8 @@ void gg_target_destroy(struct gg_target *target)
         return;
     if (!target->device->lost) {
         for (uint32_t i = 0; i < target->colors; i++)
-            destroy_image(target->device, &target->color[i]);
-        destroy_image(target->device, &target->depth);
+            gg_image_destroy(target->device, &target->color[i]);
+        gg_image_destroy(target->device, &target->depth);
     }
     free(target);
 }

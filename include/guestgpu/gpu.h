@@ -218,6 +218,52 @@ struct gg_work {
 int32_t gg_device_submit(struct gg_device *device, const struct gg_work *work, uint64_t *timestamps,
                          struct gg_statistics *statistics, uint64_t *host_ns, char **message);
 
+enum gg_resource_kind {
+    GG_RESOURCE_STORAGE_BUFFER = 0,
+    GG_RESOURCE_UNIFORM_BUFFER = 1,
+    GG_RESOURCE_STORAGE_IMAGE = 2,
+    GG_RESOURCE_KIND_FORCE_32 = 0x7fffffff
+};
+
+struct gg_resource { /* a descriptor; elements of one binding follow each other */
+    uint32_t kind;   /* enum gg_resource_kind */
+    uint32_t set;    /* at most 31 */
+    uint32_t binding;
+    uint32_t element;
+    struct gg_buffer *buffer; /* of an image: its texels without gaps, which go in before and come back after */
+    /* Images only: */
+    uint32_t format; /* VkFormat */
+    uint32_t view;   /* VkImageViewType: 1D, 2D, 3D, 1D array, 2D array */
+    uint32_t width;
+    uint32_t height;
+    uint32_t slices; /* the depth of a 3D image, else layers */
+    uint32_t texel_bytes;
+};
+
+struct gg_constant { /* a specialisation constant */
+    uint32_t id;
+    uint32_t size; /* bytes: 1, 2, 4 or 8 */
+    uint64_t value;
+};
+
+struct gg_once_params {
+    const struct gg_module *module; /* compute; entry point "main" */
+    const struct gg_resource *resources;
+    const struct gg_constant *constants;
+    const uint32_t *push;
+    uint32_t resource_count; /* at most 256 */
+    uint32_t constant_count; /* at most 64 */
+    uint32_t push_words;
+    uint32_t groups[3];
+    uint64_t timeout_ns; /* 0: 60 s */
+};
+
+/*
+ * One dispatch of a compute module with whatever it binds, waited for. Everything but the buffers lives for this call
+ * alone. A binding of the module that is not given is GG_ERR_ARGUMENT; an image that the device has not, GG_ERR_UNSUPPORTED.
+ */
+int32_t gg_device_once(struct gg_device *device, const struct gg_once_params *params, char **message);
+
 /*
  * GLSL to SPIR-V 1.6 for Vulkan 1.3, through shaderc. `#include "x"` is looked up in include_folder.
  * preamble (may be NULL) is inserted after the #version line: defines of the variant.
