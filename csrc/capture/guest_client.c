@@ -8,29 +8,48 @@
  *   wave LANES                                       required subgroup size; 0 leaves it to the driver
  *   groups X Y Z
  *   push HEX                                         push constants, a multiple of 4 bytes
+ *   constant ID BYTES VALUE                          a specialisation constant of 1, 2, 4 or 8 bytes
  *   buffer storage|uniform SET BINDING ELEMENT SIZE PATH
- * Buffers of one binding come in the order of their elements. A file fills its buffer from the start, zeros follow.
- * Prints "device NAME", and for each buffer "buffer SET BINDING ELEMENT ADDRESS".
+ *   image FORMAT VIEW WIDTH HEIGHT SLICES TEXEL SET BINDING ELEMENT PATH
+ *                                                    a storage image, linear: VkFormat, VkImageViewType, extent, bytes
+ *                                                    of a texel; slices are the depth in 3D, else layers
+ * What one binding holds comes in the order of its elements. A file fills its buffer from the start, zeros follow; an
+ * image's texels stand in it without gaps. Prints "device NAME", and in the order of the plan
+ *   buffer SET BINDING ELEMENT ADDRESS
+ *   image SET BINDING ELEMENT ADDRESS BYTES ROW_PITCH SLICE_PITCH
  */
 #include <volk.h>
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_BUFFERS 256
-#define MAX_SETS    32
-#define MAX_PUSH    256
-#define PATH_BYTES  4096
+#define MAX_RESOURCES 256
+#define MAX_SETS      32
+#define MAX_PUSH      256
+#define MAX_CONSTANTS 64
+#define PATH_BYTES    4096
 
-struct guest_buffer {
+struct guest_image {
+    VkFormat format;
+    VkImageViewType view_type;
+    uint32_t width, height, slices, texel;
+    VkImage image;
+    VkImageView view;
+    VkSubresourceLayout layout;
+};
+
+/* A buffer; of an image the buffer over its memory, which has an address. */
+struct resource {
     VkDescriptorType type;
     uint32_t set, binding, element;
     VkDeviceSize size;
     char path[PATH_BYTES];
     VkBuffer buffer;
     VkDeviceMemory memory;
+    struct guest_image image; /* of a storage image */
 };
 
 struct plan {
@@ -38,8 +57,11 @@ struct plan {
     uint32_t groups[3];
     uint32_t push_bytes;
     unsigned char push[MAX_PUSH];
-    uint32_t buffer_count;
-    struct guest_buffer buffers[MAX_BUFFERS];
+    uint32_t constant_count;
+    VkSpecializationMapEntry constants[MAX_CONSTANTS];
+    uint64_t values[MAX_CONSTANTS];
+    uint32_t resource_count;
+    struct resource resources[MAX_RESOURCES];
 };
 
 struct context {
@@ -84,34 +106,68 @@ static void read_push(struct plan *plan, const char *hex)
         fail("plan: push constants of %zu hex digits, not a multiple of 8 up to %d", strlen(hex), 2 * MAX_PUSH);
 }
 
+static void read_constant(struct plan *plan, uint32_t id, uint32_t bytes, unsigned long long value)
+{
+    const uint32_t i = plan->constant_count++;
+    if (i == MAX_CONSTANTS || bytes > sizeof plan->values[i])
+        fail("plan: constant %u is one of more than %d, or has more than 8 bytes", id, MAX_CONSTANTS);
+    plan->values[i] = value; /* little-endian: its low bytes come first */
+    plan->constants[i] = (VkSpecializationMapEntry){id, i * (uint32_t)sizeof plan->values[i], bytes};
+}
+
+static struct resource *new_resource(struct plan *plan)
+{
+    if (plan->resource_count == MAX_RESOURCES)
+        fail("plan: more than %d buffers and images", MAX_RESOURCES);
+    return &plan->resources[plan->resource_count++];
+}
+
 static void read_buffer(struct plan *plan, const char *line)
 {
-    if (plan->buffer_count == MAX_BUFFERS)
-        fail("plan: more than %d buffers", MAX_BUFFERS);
-    struct guest_buffer *b = &plan->buffers[plan->buffer_count++];
+    struct resource *r = new_resource(plan);
     char kind[8];
     unsigned long long size;
-    if (sscanf(line, "buffer %7s %u %u %u %llu %4095[^\n]", kind, &b->set, &b->binding, &b->element, &size, b->path) !=
+    if (sscanf(line, "buffer %7s %u %u %u %llu %4095[^\n]", kind, &r->set, &r->binding, &r->element, &size, r->path) !=
         6)
         fail("plan: not a buffer: %s", line);
-    b->size = size;
-    b->type = strcmp(kind, "uniform") ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER : VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
-    if (b->set >= MAX_SETS)
-        fail("plan: set %u of at most %d", b->set, MAX_SETS);
+    r->size = size;
+    r->type = strcmp(kind, "uniform") ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER : VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
+}
+
+static void read_image(struct plan *plan, const char *line)
+{
+    struct resource *r = new_resource(plan);
+    struct guest_image *image = &r->image;
+    unsigned format, view;
+    if (sscanf(line, "image %u %u %u %u %u %u %u %u %u %4095[^\n]", &format, &view, &image->width, &image->height,
+               &image->slices, &image->texel, &r->set, &r->binding, &r->element, r->path) != 10)
+        fail("plan: not an image: %s", line);
+    image->format = (VkFormat)format;
+    image->view_type = (VkImageViewType)view;
+    r->type = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
 }
 
 static void read_plan(struct plan *plan)
 {
     char line[PATH_BYTES + 256], hex[2 * MAX_PUSH + 3];
+    unsigned id, bytes;
+    unsigned long long value;
     while (fgets(line, sizeof line, stdin)) {
         uint32_t *g = plan->groups;
         if (sscanf(line, "wave %u", &plan->wave) == 1 || sscanf(line, "groups %u %u %u", &g[0], &g[1], &g[2]) == 3)
             continue;
         if (sscanf(line, "push %514s", hex) == 1)
             read_push(plan, hex);
+        else if (sscanf(line, "constant %u %u %llu", &id, &bytes, &value) == 3)
+            read_constant(plan, id, bytes, value);
+        else if (!strncmp(line, "image ", 6))
+            read_image(plan, line);
         else
             read_buffer(plan, line);
     }
+    for (uint32_t i = 0; i < plan->resource_count; i++)
+        if (plan->resources[i].set >= MAX_SETS)
+            fail("plan: set %u of at most %d", plan->resources[i].set, MAX_SETS);
 }
 
 static uint32_t *read_module(const char *path, size_t *size)
@@ -187,69 +243,163 @@ static uint32_t host_memory_type(const struct context *c, uint32_t allowed)
     fail("no memory type that the host sees");
 }
 
-static void fill(const struct guest_buffer *b, unsigned char *bytes)
+static void *bind_memory(const struct context *c, struct resource *r, VkDeviceSize size, uint32_t types)
 {
-    memset(bytes, 0, (size_t)b->size);
-    FILE *file = fopen(b->path, "rb");
-    if (!file)
-        fail("cannot open %s", b->path);
-    size_t ignored = fread(bytes, 1, (size_t)b->size, file);
-    (void)ignored; /* zeros follow a short file */
-    fclose(file);
-}
-
-static void create_buffer(const struct context *c, struct guest_buffer *b)
-{
-    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                     .size = b->size,
-                                     .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
-                                              VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
-    CALL(vkCreateBuffer, c->device, &info, NULL, &b->buffer);
-    VkMemoryRequirements needs;
-    vkGetBufferMemoryRequirements(c->device, b->buffer, &needs);
     const VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
                                              .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
     const VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                          .pNext = &flags,
-                                         .allocationSize = needs.size,
-                                         .memoryTypeIndex = host_memory_type(c, needs.memoryTypeBits)};
-    CALL(vkAllocateMemory, c->device, &memory, NULL, &b->memory);
-    CALL(vkBindBufferMemory, c->device, b->buffer, b->memory, 0);
+                                         .allocationSize = size,
+                                         .memoryTypeIndex = host_memory_type(c, types)};
+    CALL(vkAllocateMemory, c->device, &memory, NULL, &r->memory);
+    CALL(vkBindBufferMemory, c->device, r->buffer, r->memory, 0);
     void *bytes;
-    CALL(vkMapMemory, c->device, b->memory, 0, VK_WHOLE_SIZE, 0, &bytes);
-    fill(b, bytes);
+    CALL(vkMapMemory, c->device, r->memory, 0, VK_WHOLE_SIZE, 0, &bytes);
+    memset(bytes, 0, (size_t)size);
+    return bytes;
+}
+
+static VkMemoryRequirements new_buffer(const struct context *c, struct resource *r, VkDeviceSize size)
+{
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .size = size,
+                                     .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
+                                              VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
+    CALL(vkCreateBuffer, c->device, &info, NULL, &r->buffer);
+    VkMemoryRequirements needs;
+    vkGetBufferMemoryRequirements(c->device, r->buffer, &needs);
+    return needs;
+}
+
+static unsigned long long address_of(const struct context *c, const struct resource *r)
+{
     const VkBufferDeviceAddressInfo address = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
-                                               .buffer = b->buffer};
-    printf("buffer %u %u %u %#llx\n", b->set, b->binding, b->element,
-           (unsigned long long)vkGetBufferDeviceAddress(c->device, &address));
+                                               .buffer = r->buffer};
+    return vkGetBufferDeviceAddress(c->device, &address);
+}
+
+static FILE *open_content(const struct resource *r)
+{
+    FILE *file = fopen(r->path, "rb");
+    if (!file)
+        fail("cannot open %s", r->path);
+    return file;
+}
+
+static void create_buffer(const struct context *c, struct resource *r)
+{
+    const VkMemoryRequirements needs = new_buffer(c, r, r->size);
+    unsigned char *bytes = bind_memory(c, r, needs.size, needs.memoryTypeBits);
+    FILE *file = open_content(r);
+    size_t ignored = fread(bytes, 1, (size_t)r->size, file);
+    (void)ignored; /* zeros follow a short file */
+    fclose(file);
+    printf("buffer %u %u %u %#llx\n", r->set, r->binding, r->element, address_of(c, r));
+}
+
+static bool is_3d(const struct guest_image *image) { return image->view_type == VK_IMAGE_VIEW_TYPE_3D; }
+
+static void fill_image(const struct resource *r, unsigned char *bytes)
+{
+    const struct guest_image *image = &r->image;
+    const VkDeviceSize slice = is_3d(image) ? image->layout.depthPitch : image->layout.arrayPitch;
+    FILE *file = open_content(r);
+    for (uint32_t z = 0; z < image->slices; z++)
+        for (uint32_t y = 0; y < image->height; y++) {
+            unsigned char *row = bytes + image->layout.offset + z * slice + y * image->layout.rowPitch;
+            size_t ignored = fread(row, image->texel, image->width, file);
+            (void)ignored;
+        }
+    fclose(file);
+}
+
+static void new_image(const struct context *c, struct guest_image *image)
+{
+    static const VkImageType types[] = {
+        [VK_IMAGE_VIEW_TYPE_1D] = VK_IMAGE_TYPE_1D,       [VK_IMAGE_VIEW_TYPE_2D] = VK_IMAGE_TYPE_2D,
+        [VK_IMAGE_VIEW_TYPE_3D] = VK_IMAGE_TYPE_3D,       [VK_IMAGE_VIEW_TYPE_1D_ARRAY] = VK_IMAGE_TYPE_1D,
+        [VK_IMAGE_VIEW_TYPE_2D_ARRAY] = VK_IMAGE_TYPE_2D,
+    };
+    if ((size_t)image->view_type >= sizeof types / sizeof *types || image->view_type == VK_IMAGE_VIEW_TYPE_CUBE)
+        fail("plan: view type %d of an image", (int)image->view_type);
+    const VkImageCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+        .imageType = types[image->view_type],
+        .format = image->format,
+        .extent = {image->width, image->height, is_3d(image) ? image->slices : 1},
+        .mipLevels = 1,
+        .arrayLayers = is_3d(image) ? 1 : image->slices,
+        .samples = VK_SAMPLE_COUNT_1_BIT,
+        .tiling = VK_IMAGE_TILING_LINEAR,
+        .usage = VK_IMAGE_USAGE_STORAGE_BIT,
+        .initialLayout = VK_IMAGE_LAYOUT_PREINITIALIZED,
+    };
+    VkImageFormatProperties most;
+    if (vkGetPhysicalDeviceImageFormatProperties(c->physical, info.format, info.imageType, info.tiling, info.usage, 0,
+                                                 &most) != VK_SUCCESS ||
+        image->width > most.maxExtent.width || image->height > most.maxExtent.height ||
+        info.extent.depth > most.maxExtent.depth || info.arrayLayers > most.maxArrayLayers)
+        fail("the driver has no linear storage image of VkFormat %d, view type %d, %u x %u x %u", (int)image->format,
+             (int)image->view_type, image->width, image->height, image->slices);
+    CALL(vkCreateImage, c->device, &info, NULL, &image->image);
+}
+
+/* The image and a buffer share the memory: the buffer's address is the image's. */
+static void create_image(const struct context *c, struct resource *r)
+{
+    struct guest_image *image = &r->image;
+    new_image(c, image);
+    VkMemoryRequirements needs;
+    vkGetImageMemoryRequirements(c->device, image->image, &needs);
+    r->size = needs.size;
+    const VkMemoryRequirements of_buffer = new_buffer(c, r, needs.size);
+    const VkDeviceSize size = of_buffer.size > needs.size ? of_buffer.size : needs.size;
+    unsigned char *bytes = bind_memory(c, r, size, needs.memoryTypeBits & of_buffer.memoryTypeBits);
+    CALL(vkBindImageMemory, c->device, image->image, r->memory, 0);
+    const VkImageSubresource all = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0};
+    vkGetImageSubresourceLayout(c->device, image->image, &all, &image->layout);
+    fill_image(r, bytes);
+    const VkImageViewCreateInfo view = {.sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+                                        .image = image->image,
+                                        .viewType = image->view_type,
+                                        .format = image->format,
+                                        .subresourceRange = {.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT,
+                                                             .levelCount = 1,
+                                                             .layerCount = is_3d(image) ? 1 : image->slices}};
+    CALL(vkCreateImageView, c->device, &view, NULL, &image->view);
+    printf("image %u %u %u %#llx %llu %llu %llu\n", r->set, r->binding, r->element,
+           address_of(c, r) + (unsigned long long)image->layout.offset,
+           (unsigned long long)(r->size - image->layout.offset), (unsigned long long)image->layout.rowPitch,
+           (unsigned long long)(is_3d(image) ? image->layout.depthPitch : image->layout.arrayPitch));
 }
 
 /* Layouts and sets for every set number up to the highest. */
 static void create_sets(struct context *c, const struct plan *plan)
 {
-    const VkDescriptorPoolSize sizes[2] = {{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, MAX_BUFFERS},
-                                           {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, MAX_BUFFERS}};
+    const VkDescriptorPoolSize sizes[] = {{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, MAX_RESOURCES},
+                                          {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, MAX_RESOURCES},
+                                          {VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, MAX_RESOURCES}};
     const VkDescriptorPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
                                              .maxSets = MAX_SETS,
-                                             .poolSizeCount = 2,
+                                             .poolSizeCount = sizeof sizes / sizeof *sizes,
                                              .pPoolSizes = sizes};
     VkDescriptorPool pool;
     CALL(vkCreateDescriptorPool, c->device, &info, NULL, &pool);
-    for (uint32_t i = 0; i < plan->buffer_count; i++)
-        if (plan->buffers[i].set >= c->set_count)
-            c->set_count = plan->buffers[i].set + 1;
+    for (uint32_t i = 0; i < plan->resource_count; i++)
+        if (plan->resources[i].set >= c->set_count)
+            c->set_count = plan->resources[i].set + 1;
     for (uint32_t set = 0; set < c->set_count; set++) {
-        VkDescriptorSetLayoutBinding bindings[MAX_BUFFERS];
+        VkDescriptorSetLayoutBinding bindings[MAX_RESOURCES];
         VkDescriptorSetLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
                                                   .pBindings = bindings};
-        for (uint32_t i = 0; i < plan->buffer_count; i++) {
-            const struct guest_buffer *b = &plan->buffers[i];
-            if (b->set == set && b->element)
+        for (uint32_t i = 0; i < plan->resource_count; i++) {
+            const struct resource *r = &plan->resources[i];
+            if (r->set == set && r->element)
                 bindings[layout.bindingCount - 1].descriptorCount++;
-            else if (b->set == set)
+            else if (r->set == set)
                 bindings[layout.bindingCount++] =
-                    (VkDescriptorSetLayoutBinding){.binding = b->binding,
-                                                   .descriptorType = b->type,
+                    (VkDescriptorSetLayoutBinding){.binding = r->binding,
+                                                   .descriptorType = r->type,
                                                    .descriptorCount = 1,
                                                    .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
         }
@@ -261,16 +411,19 @@ static void create_sets(struct context *c, const struct plan *plan)
                                                   .pSetLayouts = c->layouts};
     if (c->set_count)
         CALL(vkAllocateDescriptorSets, c->device, &allocate, c->sets);
-    for (uint32_t i = 0; i < plan->buffer_count; i++) {
-        const struct guest_buffer *b = &plan->buffers[i];
-        const VkDescriptorBufferInfo range = {b->buffer, 0, b->size};
+    for (uint32_t i = 0; i < plan->resource_count; i++) {
+        const struct resource *r = &plan->resources[i];
+        const bool is_image = r->type == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
+        const VkDescriptorBufferInfo range = {r->buffer, 0, r->size};
+        const VkDescriptorImageInfo view = {VK_NULL_HANDLE, r->image.view, VK_IMAGE_LAYOUT_GENERAL};
         const VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                                            .dstSet = c->sets[b->set],
-                                            .dstBinding = b->binding,
-                                            .dstArrayElement = b->element,
+                                            .dstSet = c->sets[r->set],
+                                            .dstBinding = r->binding,
+                                            .dstArrayElement = r->element,
                                             .descriptorCount = 1,
-                                            .descriptorType = b->type,
-                                            .pBufferInfo = &range};
+                                            .descriptorType = r->type,
+                                            .pImageInfo = is_image ? &view : NULL,
+                                            .pBufferInfo = is_image ? NULL : &range};
         vkUpdateDescriptorSets(c->device, 1, &write, 0, NULL);
     }
 }
@@ -291,15 +444,34 @@ static void create_pipeline(struct context *c, const struct plan *plan, const ui
     const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo wave = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
         .requiredSubgroupSize = plan->wave};
+    const VkSpecializationInfo constants = {plan->constant_count, plan->constants, sizeof plan->values, plan->values};
     const VkComputePipelineCreateInfo pipeline = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                   .pNext = plan->wave ? &wave : NULL,
                   .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                   .module = module,
-                  .pName = "main"},
+                  .pName = "main",
+                  .pSpecializationInfo = &constants},
         .layout = c->layout};
     CALL(vkCreateComputePipelines, c->device, VK_NULL_HANDLE, 1, &pipeline, NULL, &c->pipeline);
+}
+
+static void to_general(VkCommandBuffer commands, VkImage image)
+{
+    const VkImageMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
+                                          .srcAccessMask = VK_ACCESS_HOST_WRITE_BIT,
+                                          .dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT,
+                                          .oldLayout = VK_IMAGE_LAYOUT_PREINITIALIZED,
+                                          .newLayout = VK_IMAGE_LAYOUT_GENERAL,
+                                          .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                          .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                          .image = image,
+                                          .subresourceRange = {.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT,
+                                                               .levelCount = VK_REMAINING_MIP_LEVELS,
+                                                               .layerCount = VK_REMAINING_ARRAY_LAYERS}};
+    vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_HOST_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 0, NULL, 0,
+                         NULL, 1, &barrier);
 }
 
 static void dispatch(const struct context *c, const struct plan *plan)
@@ -314,6 +486,9 @@ static void dispatch(const struct context *c, const struct plan *plan)
     CALL(vkAllocateCommandBuffers, c->device, &allocate, &commands);
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     CALL(vkBeginCommandBuffer, commands, &begin);
+    for (uint32_t i = 0; i < plan->resource_count; i++)
+        if (plan->resources[i].image.image)
+            to_general(commands, plan->resources[i].image.image);
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, c->pipeline);
     if (c->set_count)
         vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, c->layout, 0, c->set_count, c->sets, 0, NULL);
@@ -337,8 +512,11 @@ int main(int argc, char **argv)
     uint32_t *code = read_module(argv[1], &size);
     read_plan(&plan);
     open_device(&context);
-    for (uint32_t i = 0; i < plan.buffer_count; i++)
-        create_buffer(&context, &plan.buffers[i]);
+    for (uint32_t i = 0; i < plan.resource_count; i++)
+        if (plan.resources[i].type == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE)
+            create_image(&context, &plan.resources[i]);
+        else
+            create_buffer(&context, &plan.resources[i]);
     create_sets(&context, &plan);
     create_pipeline(&context, &plan, code, size);
     dispatch(&context, &plan);

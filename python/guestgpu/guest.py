@@ -26,7 +26,7 @@ from guestgpu.capture import NoGuestDriver
 from guestgpu.interpreter import CodeObject, Program, read_code_object
 from guestgpu.stream import Dispatch
 
-STATE_VERSION = 1
+STATE_VERSION = 2
 CODE_END = 0xBF9F0000  # s_code_end; ACO writes at least _CODE_END_RUN of them after a program
 _CODE_END_RUN = 5
 _CLANG = ("clang-19", "clang-20", "clang-21")
@@ -56,6 +56,12 @@ class Options:
     seed: int = 0
     buffers: Mapping[tuple[int, int, int], bytes] = field(default_factory=dict)
     """(set, binding, element) -> content, which also gives an open array its length."""
+    images: Mapping[tuple[int, int, int], bytes] = field(default_factory=dict)
+    """(set, binding, element) -> texels of a storage image, row by row, slice by slice."""
+    image_extent: tuple[int, int, int] = (33, 18, 5)
+    """Width, height, and depth or layers of images, as far as they have them."""
+    constants: Mapping[int, int] = field(default_factory=dict)
+    """Specialisation constants: id -> the bits of its value. Others keep the shader's."""
     push: bytes | None = None
     opt: int = 2
     """Of clang: 1 to 3."""
@@ -65,8 +71,33 @@ class Options:
 
 
 @dataclass(frozen=True)
+class ImageLayout:
+    """How a linear image lies in memory. slices: the depth of a 3D image, else layers; pitches are bytes."""
+
+    format: int
+    """VkFormat."""
+    view: int
+    """VkImageViewType."""
+    width: int
+    height: int
+    slices: int
+    texel_bytes: int
+    row_pitch: int
+    slice_pitch: int
+
+    def texels(self, memory: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """The texels without the gaps: bytes of shape (slices, height, width, texel_bytes)."""
+        shape = (self.slices, self.height, self.width, self.texel_bytes)
+        steps = (self.slice_pitch, self.row_pitch, self.texel_bytes, 1)
+        last = sum((n - 1) * step for n, step in zip(shape, steps, strict=True))
+        if last >= len(memory):
+            raise errors.FormatError(f"an image of {shape} with steps {steps} in {len(memory)} bytes")
+        return np.lib.stride_tricks.as_strided(np.ascontiguousarray(memory), shape, steps).copy()
+
+
+@dataclass(frozen=True)
 class Binding:
-    """A buffer of the dispatch, where the guest sees it."""
+    """A buffer or storage image of the dispatch, where the guest sees it: `size` bytes of memory."""
 
     set: int
     binding: int
@@ -74,6 +105,15 @@ class Binding:
     storage: bool
     address: int
     size: int
+    image: ImageLayout | None = None
+
+    def content(self, memory: NDArray[np.uint8]) -> NDArray[Any]:
+        """A buffer's words, or an image's texels of shape (slices, height, width, words), out of its memory.
+
+        Bytes in place of words where they do not come in fours.
+        """
+        found = memory[: self.size] if self.image is None else self.image.texels(memory[: self.size])
+        return found.view(np.uint32) if found.shape[-1] % 4 == 0 else found
 
 
 @dataclass(frozen=True)
@@ -87,6 +127,8 @@ class GuestProgram:
     push: bytes
     windows: tuple[tuple[int, bytes], ...]
     """(address, content) of all mapped memory before the dispatch."""
+    constants: tuple[reflect.Constant, ...] = ()
+    """What the shader was specialised with."""
 
     def program(self) -> Program:
         """The program with its launch state, for interpreter and translator."""
@@ -110,6 +152,17 @@ class GuestProgram:
         """Fresh copies of all windows, to run on: address -> bytes."""
         return {address: np.frombuffer(content, np.uint8).copy() for address, content in self.windows}
 
+    def results(self, windows: Mapping[int, NDArray[np.uint8]] | None = None) -> list[NDArray[Any]]:
+        """What each binding holds in these windows, or before the dispatch; see Binding.content()."""
+        windows = self.memory() if windows is None else windows
+        found = []
+        for b in self.bindings:
+            base = max((address for address in windows if address <= b.address), default=0)
+            if base not in windows or b.address + b.size > base + windows[base].nbytes:
+                raise errors.ArgumentError(f"set {b.set} binding {b.binding}: its memory is in no window")
+            found.append(b.content(windows[base].reshape(-1).view(np.uint8)[b.address - base :]))
+        return found
+
     def state(self) -> dict[str, Any]:
         """Launch state in the hardware's terms, as state.json has it: addresses and registers in hex."""
         d = self.dispatch
@@ -132,6 +185,7 @@ class GuestProgram:
             "registers": {name: hex(getattr(d, member)) for name, member in _REGISTERS.items()},
             "user_data": [hex(word) for word in d.user_data],
             "push": self.push.hex(),
+            "constants": [asdict(constant) for constant in self.constants],
             "bindings": [asdict(b) | {"address": hex(b.address)} for b in self.bindings],
             "windows": [
                 {"address": hex(address), "size": len(content), "file": f"memory_{address:x}.bin"}
@@ -218,14 +272,20 @@ def load_program(folder: Path | str) -> GuestProgram:
                 known=True,
                 **members,
             ),
-            bindings=tuple(Binding(**b | {"address": int(b["address"], 0)}) for b in state["bindings"]),
+            bindings=tuple(map(_loaded_binding, state["bindings"])),
             push=bytes.fromhex(state["push"]),
             windows=tuple(windows),
+            constants=tuple(reflect.Constant(**constant) for constant in state["constants"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, errors.GuestGpuError):
             raise
         raise errors.FormatError(f"{path}: no guest program: {type(error).__name__}: {error}") from None
+
+
+def _loaded_binding(state: dict[str, Any]) -> Binding:
+    image = state["image"] and ImageLayout(**state["image"])
+    return Binding(**state | {"address": int(state["address"], 0), "image": image})
 
 
 # ---- compiling ----
@@ -260,7 +320,7 @@ def compile_spirv(words: NDArray[np.uint32], name: str, options: Options | None 
 
     options = options or Options()
     device.validate_spirv(words)  # RADV takes any module, and may crash on a wrong one
-    interface = reflect.reflect(words)
+    interface = reflect.reflect(words, options.constants)
     contents = _contents(interface, options)
     push = _push_constants(interface, options)
     with tempfile.TemporaryDirectory(prefix="guestgpu-") as temporary:
@@ -268,37 +328,85 @@ def compile_spirv(words: NDArray[np.uint32], name: str, options: Options | None 
         module, file = folder / "module.spv", folder / "capture"
         module.write_bytes(np.ascontiguousarray(words, np.uint32).tobytes())
         plan = [f"wave {options.wave or 0}", "groups {} {} {}".format(*options.groups)]
+        plan += [f"constant {c.id} {c.bytes} {c.value}" for c in interface.constants]
         if push:
             plan.append(f"push {push.hex()}")
-        for i, ((block, element), content) in enumerate(contents.items()):
+        for i, ((bound, element), content) in enumerate(contents.items()):
             (folder / str(i)).write_bytes(content)
-            kind = "storage" if block.storage else "uniform"
-            plan.append(f"buffer {kind} {block.set} {block.binding} {element} {len(content)} {folder / str(i)}")
+            plan.append(_plan_line(bound, element, len(content), options, folder / str(i)))
         output = _run_client(file, module, "\n".join(plan) + "\n", name, options.timeout_s)
-        return _program(name, file, contents, push, output)
+        bindings = _bindings(contents, options, output)
+        return _program(name, file, bindings, push, interface.constants)
 
 
-def _contents(interface: reflect.Interface, options: Options) -> dict[tuple[reflect.Block, int], bytes]:
-    """What each buffer holds before the dispatch."""
-    given, contents = dict(options.buffers), {}
-    for block in interface.blocks:
-        for element in range(block.elements):
-            content = given.pop((block.set, block.binding, element), None)
-            least = max(4, block.size + block.stride)
-            if content is None:
-                size = max(least, options.buffer_bytes) if block.stride else least
-                random = np.random.default_rng((options.seed, block.set, block.binding, element))
-                content = random.bytes(-(-size // 4) * 4)
-            if len(content) < least:
-                raise errors.ArgumentError(
-                    f"set {block.set} binding {block.binding}: {len(content)} bytes where the shader declares {least}"
-                )
-            contents[block, element] = content
-    if given:
-        raise errors.ArgumentError(
-            "set {} binding {} element {}: no such buffer in the shader".format(*next(iter(given)))
-        )
+_Contents = dict[tuple[reflect.Block | reflect.Image, int], bytes]
+
+
+def _plan_line(bound: reflect.Block | reflect.Image, element: int, size: int, options: Options, path: Path) -> str:
+    where = f"{bound.set} {bound.binding} {element}"
+    if isinstance(bound, reflect.Block):
+        return f"buffer {'storage' if bound.storage else 'uniform'} {where} {size} {path}"
+    extent = "{} {} {}".format(*_image_extent(bound, options))
+    return f"image {bound.format.vulkan} {bound.view} {extent} {bound.format.bytes} {where} {path}"
+
+
+def _image_extent(image: reflect.Image, options: Options) -> tuple[int, int, int]:
+    if min(options.image_extent) < 1:
+        raise errors.ArgumentError("images of {} x {} x {}".format(*options.image_extent))
+    width, height, slices = (n if used else 1 for n, used in zip(options.image_extent, image.axes, strict=True))
+    return width, height, slices
+
+
+def _contents(interface: reflect.Interface, options: Options) -> _Contents:
+    """What each buffer and image holds before the dispatch, in the order of set and binding."""
+    buffers, images = dict(options.buffers), dict(options.images)
+    contents: _Contents = {}
+    bounds: list[reflect.Block | reflect.Image] = [*interface.blocks, *interface.images]
+    for bound in sorted(bounds, key=lambda b: (b.set, b.binding)):
+        for element in range(bound.elements):
+            key = (bound.set, bound.binding, element)
+            if isinstance(bound, reflect.Block):
+                contents[bound, element] = _buffer_content(bound, key, buffers.pop(key, None), options)
+            else:
+                contents[bound, element] = _image_content(bound, key, images.pop(key, None), options)
+    for kind, left in ("buffer", buffers), ("image", images):
+        for key in left:
+            raise errors.ArgumentError("set {} binding {} element {}: no such {} in the shader".format(*key, kind))
     return contents
+
+
+def _buffer_content(block: reflect.Block, key: tuple[int, int, int], content: bytes | None, options: Options) -> bytes:
+    least = max(4, block.size + block.stride)
+    if content is None:
+        size = max(least, options.buffer_bytes) if block.stride else least
+        content = np.random.default_rng((options.seed, *key)).bytes(-(-size // 4) * 4)
+    if len(content) < least:
+        raise errors.ArgumentError(
+            f"set {block.set} binding {block.binding}: {len(content)} bytes where the shader declares {least}"
+        )
+    return content
+
+
+def _image_content(image: reflect.Image, key: tuple[int, int, int], content: bytes | None, options: Options) -> bytes:
+    """Random texels: floats from -1000 to 1000 rounded to what f16 can hold, so that no format meets NaN."""
+    width, height, slices = _image_extent(image, options)
+    size = width * height * slices * image.format.bytes
+    if content is None:
+        random = np.random.default_rng((options.seed, *key))
+        if image.format.name == "r11f_g11f_b10f":
+            raise errors.Unsupported(
+                f"set {image.set} binding {image.binding}: {image.format.name} has no random texels"
+            )
+        if image.format.floats:
+            floats = random.uniform(-1000, 1000, size // 2).astype(np.float16)
+            wide = image.format.name.endswith("32f")
+            return floats.astype(np.float32).tobytes()[:size] if wide else floats.tobytes()
+        return random.bytes(size)
+    if len(content) != size:
+        raise errors.ArgumentError(
+            f"set {image.set} binding {image.binding}: {len(content)} bytes for an image of {size}"
+        )
+    return content
 
 
 def _push_constants(interface: reflect.Interface, options: Options) -> bytes:
@@ -325,6 +433,8 @@ def _run_client(file: Path, module: Path, plan: str, name: str, timeout_s: float
         raise GuestCompileError(f"{name}: RADV crashed: signal {-ran.returncode}")
     if ran.returncode:
         raise GuestCompileError(f"{name}: {_complaint(ran.stderr)}")
+    if not file.exists():
+        raise GuestCompileError(f"{name}: nothing was recorded: the preloaded library did not load")
     return str(ran.stdout)
 
 
@@ -335,12 +445,26 @@ def _complaint(stderr: str) -> str:
     return (own or lines)[-1].removeprefix("guestgpu-guest: ")
 
 
+def _bindings(contents: _Contents, options: Options, output: str) -> tuple[Binding, ...]:
+    """What the client printed of where its buffers and images lie."""
+    lines = [line.split() for line in output.splitlines() if line.startswith(("buffer ", "image "))]
+    found = []
+    for ((bound, element), content), line in zip(contents.items(), lines, strict=True):
+        address, *more = (int(word, 0) for word in line[4:])
+        if isinstance(bound, reflect.Block):
+            found.append(Binding(bound.set, bound.binding, element, bound.storage, address, len(content)))
+            continue
+        size, row_pitch, slice_pitch = more
+        extent = _image_extent(bound, options)
+        layout = ImageLayout(bound.format.vulkan, bound.view, *extent, bound.format.bytes, row_pitch, slice_pitch)
+        found.append(Binding(bound.set, bound.binding, element, True, address, size, layout))
+    return tuple(found)
+
+
 def _program(
-    name: str, file: Path, contents: Mapping[tuple[reflect.Block, int], bytes], push: bytes, output: str
+    name: str, file: Path, bindings: tuple[Binding, ...], push: bytes, constants: tuple[reflect.Constant, ...]
 ) -> GuestProgram:
     """The one dispatch of the client's capture."""
-    if not file.exists():
-        raise GuestCompileError(f"{name}: nothing was recorded: the preloaded library did not load")
     recording = capture.Capture(file)
     found: list[tuple[Dispatch, capture.Memory, tuple[tuple[int, bytes], ...]]] = []
     for submission in recording.submissions():
@@ -350,12 +474,7 @@ def _program(
     if len(found) != 1:
         raise GuestCompileError(f"{name}: {len(found)} dispatches were recorded where one was made")
     dispatch, memory, windows = found[0]
-    addresses = [int(line.split()[4], 0) for line in output.splitlines() if line.startswith("buffer ")]
-    bindings = tuple(
-        Binding(block.set, block.binding, element, block.storage, address, len(content))
-        for ((block, element), content), address in zip(contents.items(), addresses, strict=True)
-    )
-    return GuestProgram(name, program_words(memory, dispatch.program), dispatch, bindings, push, windows)
+    return GuestProgram(name, program_words(memory, dispatch.program), dispatch, bindings, push, windows, constants)
 
 
 def program_words(memory: capture.Memory, address: int) -> NDArray[np.uint32]:
