@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 import guestgpu
-from guestgpu import cli_guest, errors, experiment, report, results
+from guestgpu import cli_guest, cli_translate, errors, experiment, report, results
 from guestgpu.experiment import Exit
 from guestgpu.runner import Output, Report
 
@@ -25,6 +25,7 @@ def cli() -> None:
 
 
 cli_guest.register(cli)
+cli_translate.register(cli)
 
 
 class _Experiments(click.Group):
