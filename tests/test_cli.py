@@ -102,6 +102,11 @@ def test_devices_and_doctor(device: object) -> None:
     assert done.returncode == 0
     assert figures["validation layer"] == 1
     assert figures["shader compiler"] == 1
+    missing = guestgpu("doctor", "--device", "lavapipe", GUESTGPU_DRM_SHIM="/none", PATH="/none")
+    assert missing.returncode == 0, "what guest programs need is not needed for the rest"
+    rows = [" ".join(line.split()) for line in missing.stdout.splitlines()]
+    assert any(row.startswith("capture warn Mesa's fake AMD kernel driver: GUESTGPU_DRM_SHIM names") for row in rows)
+    assert any("apt install clang-19 lld-19 llvm-19" in row for row in rows), rows
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import enum
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -178,6 +179,10 @@ def report_of(module: translation.Module) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
+    if isinstance(value, enum.Flag):
+        return [str(member.name).lower() for member in type(value) if member in value]
+    if isinstance(value, enum.Enum):
+        return str(value.name).lower()
     if hasattr(value, "__dataclass_fields__"):
         return {name: _plain(item) for name, item in vars(value).items()}
     return value if isinstance(value, str | bool | float) or value is None else int(value)

@@ -18,7 +18,8 @@ Arguments = Mapping[str, Any]
 
 CODE, KERNARG, PACKET, SCRATCH, DATA = 0x10_0000_0000, 0x20_0000_0000, 0x28_0000_0000, 0x30_0000_0000, 0x40_0000_0000
 """Guest addresses."""
-_DATA_BITS = 28  # of the room that each buffer has
+DATA_BITS = 28
+"""Of the room that each buffer has from DATA on."""
 
 
 def select_kernel(code: CodeObject, name: str | None) -> Kernel:
@@ -78,10 +79,10 @@ def launch(
     for slot, (argument, value) in enumerate(zip(explicit, arguments.values(), strict=True)):
         data = value.tobytes()
         if isinstance(value, np.ndarray) and value.flags.writeable:
-            if value.nbytes > 1 << _DATA_BITS:
+            if value.nbytes > 1 << DATA_BITS:
                 raise ArgumentError(f"kernel {kernel.name}: argument {argument.name} of {value.nbytes} bytes")
-            windows[DATA + (slot << _DATA_BITS)] = value
-            data = np.uint64(DATA + (slot << _DATA_BITS)).tobytes()
+            windows[DATA + (slot << DATA_BITS)] = value
+            data = np.uint64(DATA + (slot << DATA_BITS)).tobytes()
         if len(data) != argument.size:
             raise ArgumentError(f"kernel {kernel.name}: argument {argument.name}: {len(data)} bytes of {argument.size}")
         kernarg[argument.offset : argument.offset + argument.size] = np.frombuffer(data, np.uint8)

@@ -224,12 +224,17 @@ class OnDevice:
     def _pipeline(self, program: Program) -> Pipeline:
         key = (program.words.tobytes(), *(v for name, v in vars(program).items() if name not in ("words", "user_data")))
         if key not in self._pipelines:
-            if self._options is None:
-                module = translation.translate(program)
-            else:
-                module = translation.translate(program, self._options)
-            self._pipelines[key] = self._device.compute(module.words, 3)
+            self._pipelines[key] = self._compile(program)
         return self._pipelines[key]
+
+    def _compile(self, program: Program) -> Pipeline:
+        options_for: Any = getattr(translation, "options_for", None)
+        if options_for is None:
+            return self._device.compute(translation.translate(program).words, 3)
+        module: Any = translation.translate(program, self._options or options_for(self._device, program.wave))
+        compute: Any = self._device.compute
+        pipeline: Pipeline = compute(module.words, 3, subgroup=module.report.subgroup)
+        return pipeline
 
 
 # ---- the stream ----

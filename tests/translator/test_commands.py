@@ -16,7 +16,7 @@ from guestgpu.errors import ArgumentError, FormatError, GuestGpuError, Unsupport
 from guestgpu.experiment import Exit
 from guestgpu.interpreter import Program
 
-CORPUS = Path(__file__).parent / "corpus"
+CORPUS = Path(__file__).resolve().parents[2] / "kernels" / "translator" / "opencl"
 REFUSED = "s_nop 0\ns_sendmsg sendmsg(MSG_INTERRUPT)\n"
 ADD = """v_mov_b32 v1, s4
 v_add_nc_u32 v2, v1, v0

@@ -13,7 +13,7 @@ from isa_samples import FORMS, Form, Llvm, samples
 from guestgpu import errors, native, translator
 from guestgpu.native import ffi, lib
 
-CORPUS = Path(__file__).parent / "corpus"
+CORPUS = Path(__file__).resolve().parents[2] / "kernels" / "translator" / "opencl"
 TARGETS = [("gfx1030", 32), ("gfx1030", 64), ("gfx1013", 64)]
 SAMPLES = 24  # of an opcode in a form, for each target
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kernels import CASES, copied, guest, run_guest, run_host
+
+from guestgpu.opencl_corpus import CASES, copied, guest, run_guest, run_host
 
 
 def _check(name: str, wave: int, opt: int, *, fast: bool = False, clang: tuple[str, ...] = (), **options: Any) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The OpenCL kernels of corpus/: inputs of a small dispatch each, compiled for the guest and for the host.
+"""The OpenCL kernels of kernels/translator/opencl: inputs of a small dispatch each, compiled for guest and host.
 
-The host build of the same source (corpus/hostrun.h) is the oracle: its memory is what the guest's must be.
+The host build of the same source (hostrun.h) is the oracle: its memory is what the guest's must be.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from guestgpu import native
+from guestgpu.capture import NoGuestDriver
+from guestgpu.errors import CompileError
 from guestgpu.hsa import launch
 from guestgpu.interpreter import CodeObject, Report, interpret, read_code_object
 
-CORPUS = Path(__file__).parent / "corpus"
+CORPUS = native.kernels_folder() / "translator" / "opencl"
 CLANG = shutil.which("clang-19")
-LLD = shutil.which("ld.lld-19")
 
 Arguments = dict[str, Any]
 """Name to array (a global buffer) or numpy scalar."""
@@ -191,8 +193,12 @@ CASES: dict[str, Case] = {
 
 
 def _run(command: list[str]) -> None:
+    """Like subprocess.run; without clang that says so."""
+    if CLANG is None:
+        raise NoGuestDriver("OpenCL C needs clang-19: apt install clang-19")
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    if done.returncode:
+        raise CompileError(done.stderr.strip() or f"{command[0]} ended with {done.returncode}")
 
 
 @cache
@@ -231,7 +237,8 @@ def _parameters(name: str) -> list[str]:
     """The C types of a kernel's parameters, from its source."""
     source = (CORPUS / f"{name}.cl").read_text()
     found = re.search(rf"void {name}\(([^)]*)\)", source)
-    assert found
+    if not found:
+        raise CompileError(f"{name}.cl: no kernel {name} in it")
     return [re.sub(r"\w+$", "", parameter.strip()) for parameter in found[1].split(",")]
 
 
