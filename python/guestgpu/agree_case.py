@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from guestgpu import guest, hsa, minimise, opencl_corpus
+from guestgpu import corpus, guest, hsa, minimise, opencl_corpus
 from guestgpu.agree_inputs import Key, Rule, Settings, settings_of
 from guestgpu.errors import ArgumentError, GuestGpuError
 from guestgpu.interpreter import CodeObject, Kernel, Program
@@ -87,16 +87,15 @@ class Case:
         """What is compared, out of memory after a dispatch."""
         if self.kernel:
             return _canonical(self.kernel, self.values, windows)
-        if self.shader is not None and hasattr(self.shader, "results"):
-            found: list[NDArray[Any]] = self.shader.results(windows)
-            return found
-        sizes = [b.size for b in self.shader.bindings] if self.shader is not None else [None] * len(self.areas)
-        return [_words(windows[a.address], size) for a, size in zip(self.areas, sizes, strict=True)]
+        if self.shader is not None:
+            return self.shader.results(windows)
+        return [_words(windows[area.address]) for area in self.areas]
 
     def rules(self, count: int) -> list[Rule]:
         """One for each of `count` results."""
         if self.kernel:
-            return [Rule(tolerance=ROUNDED.get(self.kernel, 0.0))] * count
+            near = ROUNDED.get(self.kernel, 0.0)
+            return [Rule(relative=near, absolute=near * 1e-3)] * count
         return [area.rule for area in self.areas]
 
     def names(self, count: int) -> list[str]:
@@ -115,40 +114,14 @@ class Case:
             return list(self.host)
         if self.module is None or self.shader is None:
             return None
-        return _on_device(device, self.module, self.shader)
+        from guestgpu.original import run_original
+
+        return run_original(device, self.module, self.shader)
 
 
-def _words(array: NDArray[Any], size: int | None) -> NDArray[np.uint32]:
-    data = array.reshape(-1).view(np.uint8)[:size]
-    return np.frombuffer(data.tobytes().ljust(-(-len(data) // 4) * 4, b"\0"), np.uint32)
-
-
-def _on_device(device: Device, module: NDArray[np.uint32], shader: guest.GuestProgram) -> list[NDArray[Any]]:
-    try:
-        from guestgpu import original  # type: ignore[attr-defined,unused-ignore]
-    except ImportError:
-        return _bound_to_set_0(device, module, shader)
-    found: list[NDArray[Any]] = original.run_original(device, module, shader)
-    return found
-
-
-def _bound_to_set_0(device: Device, module: NDArray[np.uint32], shader: guest.GuestProgram) -> list[NDArray[Any]]:
-    """Storage buffers of set 0 in order, which is what Device.compute binds."""
-    from guestgpu.device import Work
-
-    if [(b.set, b.binding, b.storage) for b in shader.bindings] != [(0, i, True) for i in range(len(shader.bindings))]:
-        raise ArgumentError("the original binds more than storage buffers of set 0: it does not run here")
-    before = shader.memory()
-    buffers = [device.buffer_of(before[b.address][: b.size].view(np.uint32)) for b in shader.bindings]
-    pipeline = device.compute(module, len(buffers), len(shader.push) // 4)
-    try:
-        work = Work().bind(pipeline, buffers)
-        if shader.push:
-            work.push(*np.frombuffer(shader.push, np.uint32).tolist())
-        device.submit(work.dispatch(*shader.dispatch.groups))
-        return [buffer.read() for buffer in buffers]
-    finally:
-        device.release([pipeline, *buffers])
+def _words(array: NDArray[Any]) -> NDArray[np.uint32]:
+    data = array.tobytes()
+    return np.frombuffer(data.ljust(-(-len(data) // 4) * 4, b"\0"), np.uint32)
 
 
 # ---- from sources ----
@@ -175,15 +148,11 @@ def _shader(path: Path, name: str, variant: Variant, settings: Settings, seed: i
         module = np.fromfile(path, np.uint32)
     else:
         module = device.compile_glsl_text(path.read_text(), path.name, device.Stage.COMPUTE)
-    members: dict[str, Any] = {"constants": settings.constants} if settings.constants else {}
-    options = guest.Options(
-        wave=variant.wave,
-        groups=settings.groups,
-        buffer_bytes=settings.buffer_bytes,
-        seed=seed,
+    entry = corpus.Entry(path, settings.groups, settings.buffer_bytes, settings.image_extent, settings.constants)
+    options = replace(
+        entry.options(module, variant.wave, seed),
         push=settings.push,
         buffers={(key[0], key[1], key[2]): data for key, data in settings.contents().items() if len(key) == 3},
-        **members,
     )
     shader = guest.compile_spirv(module, path.name, options)
     return _shader_case(name, variant.name, shader, module, settings.rule_of)

@@ -1,34 +1,35 @@
 # SPDX-License-Identifier: MIT
-"""Folders of guest programs, and what may stand beside one in NAME.toml: its dispatch, its inputs, how it is compared.
+"""Folders of guest programs, and what may be said of one: in manifest.toml, which the folder shares (guestgpu.corpus
+reads it too), under the program's name; or in NAME.toml beside it, which wins.
 
-groups = [4, 1, 1]          # workgroups
-seed = 3                    # of all that is not given; default: that of the run
-bytes = 16384               # of buffers that end in an open array
-push = [1, 2.5]             # words of push constants: integers, or floats as f32
-tolerance = 1e-5            # relative, of floats; 0: bit for bit
-type = "f32"                # of the floats: f16, f32, f64
-threads = [64, 1, 1]        # of an OpenCL kernel that does not say
-constants = { 0 = 7 }       # specialisation constants by id, bits of the value
-[[buffer]]                  # of a shader: set, binding, element (0); of a kernel: argument, from 0
-set = 0
-binding = 1
-file = "data.bin"           # or values = [1, 2, 3], or generator = "zeros", "range", "random", "uniform"
-count = 1024                # of a generator; low, high bound it
-compare = "sorted"          # "exact", "sorted" (its order is free) or "ignore"; tolerance and type as above
+    groups = [4, 1, 1]          # workgroups
+    buffer_bytes = 65536        # of buffers that end in an open array
+    image_extent = [33, 18, 5]  # width, height, and depth or layers of images
+    constants = { 0 = 7 }       # specialisation constants by id: bits as whole numbers, or floats with a point
+    floats = { "0.1" = { type = "f32", relative = 1e-6, absolute = 0.0 } }  # by set.binding: how near is near
+    seed = 3                    # of all that is not given; default: that of the run
+    push = [1, 2.5]             # words of push constants: integers, or floats as f32
+    threads = [64, 1, 1]        # of an OpenCL kernel that does not say
+    tolerance = 1e-5            # relative, of everything, as floats of `type`; 0: bit for bit
+    [[buffer]]                  # of a shader: set (0), binding, element (0); of a kernel: argument, from 0
+    binding = 1
+    file = "data.bin"           # or values = [1, 2, 3], or generator = "zeros", "range", "random", "uniform"
+    count = 1024                # of a generator; low, high bound it
+    compare = "sorted"          # "exact", "sorted" (its order is free) or "ignore"; tolerance, absolute, type
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from guestgpu import native
+from guestgpu import corpus, native
 from guestgpu.errors import ArgumentError
 
 SUFFIXES = (".comp", ".cl", ".spv")
@@ -42,10 +43,11 @@ Key = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Rule:
-    """How a buffer's results are compared."""
+    """How a buffer's results are compared: |got - wanted| <= absolute + relative * |wanted| of floats of a type."""
 
     compare: str = "exact"
-    tolerance: float = 0.0
+    relative: float = 0.0
+    absolute: float = 0.0
     type: str = "f32"
 
     def difference(self, wanted: NDArray[Any], got: NDArray[Any]) -> str:
@@ -55,14 +57,13 @@ class Rule:
         if self.compare == "ignore":
             return ""
         a, b = (np.ascontiguousarray(x).reshape(-1) for x in (wanted, got))
-        if a.dtype.kind == "f":
-            equal = _close(a, b, self.tolerance)
-        else:
+        if a.dtype.kind != "f":
             a, b = (np.sort(x) if self.compare == "sorted" else x for x in (a, b))
-            equal = a == b
-            if self.tolerance and not equal.all() and a.nbytes % np.dtype(TYPES[self.type]).itemsize == 0:
+        equal = a.view(f"u{a.dtype.itemsize}") == b.view(f"u{a.dtype.itemsize}")
+        if (self.relative or self.absolute) and not equal.all():
+            if a.dtype.kind != "f" and a.nbytes % np.dtype(TYPES[self.type]).itemsize == 0:
                 a, b = a.view(TYPES[self.type]), b.view(TYPES[self.type])
-                equal = _close(a, b, self.tolerance)
+            equal = self._near(a, b)
         places = np.flatnonzero(~equal)
         if not len(places):
             return ""
@@ -70,15 +71,13 @@ class Rule:
         shown = (f"{x[at]:#x}" if x.dtype.kind == "u" else f"{x[at]}" for x in (b, a))
         return f"item {at}: {' where '.join(shown)} is wanted ({len(places)} of {len(a)} differ{_distance(a, b)})"
 
-
-def _close(a: NDArray[Any], b: NDArray[Any], tolerance: float) -> NDArray[np.bool_]:
-    unsigned = f"u{a.dtype.itemsize}"
-    same: NDArray[np.bool_] = a.view(unsigned) == b.view(unsigned)
-    if not tolerance:
-        return same
-    with np.errstate(all="ignore"):
-        near: NDArray[np.bool_] = same | np.isclose(a, b, rtol=tolerance, atol=tolerance * 1e-3, equal_nan=True)
-    return near
+    def _near(self, wanted: NDArray[Any], got: NDArray[Any]) -> NDArray[np.bool_]:
+        """NaN is near NaN, and an infinity near itself only."""
+        with np.errstate(all="ignore"):
+            a, b = (x.astype(np.float64) for x in (wanted, got))
+            near: NDArray[np.bool_] = (a == b) | (np.isnan(a) & np.isnan(b))
+            near |= np.isfinite(a) & (np.abs(b - a) <= self.absolute + self.relative * np.abs(a))
+        return near
 
 
 def _distance(a: NDArray[Any], b: NDArray[Any]) -> str:
@@ -103,19 +102,23 @@ class Given:
 
 @dataclass(frozen=True)
 class Settings:
-    """What NAME.toml says, with the defaults of what it does not."""
+    """What is said of a program, with the defaults of what is not."""
 
     groups: tuple[int, int, int] = (4, 1, 1)
+    buffer_bytes: int = 65536
+    image_extent: tuple[int, int, int] = (33, 18, 5)
+    constants: Mapping[int, int | float] = field(default_factory=dict)
+    floats: Mapping[Key, Rule] = field(default_factory=dict)
     threads: tuple[int, int, int] | None = None
     seed: int | None = None
-    buffer_bytes: int = 16384
     push: bytes | None = None
     rule: Rule = field(default_factory=Rule)
-    constants: Mapping[int, int] = field(default_factory=dict)
     buffers: Mapping[Key, Given] = field(default_factory=dict)
 
     def rule_of(self, key: Key) -> Rule:
-        return self.buffers[key].rule if key in self.buffers else self.rule
+        if key in self.buffers and self.buffers[key].rule != self.rule:
+            return self.buffers[key].rule
+        return self.floats.get(key[:2], self.rule)
 
     def contents(self) -> dict[Key, bytes]:
         """Those of the buffers that have one."""
@@ -140,40 +143,61 @@ def programs(folder: Path) -> list[Path]:
 
 
 def settings_of(path: Path) -> Settings:
-    """What stands beside a program. Raises ArgumentError naming file and entry."""
-    file = path.with_suffix(".toml")
-    if not file.is_file():
-        return Settings()
+    """What is said of a program. Raises ArgumentError naming file and entry."""
+    shared, own = path.parent / corpus.MANIFEST, path.with_suffix(".toml")
+    said = _read(shared).get(path.stem, {}) if own != shared else {}
+    file = shared if said else own
+    if own.is_file():
+        said, file = {**said, **_read(own)}, own
     try:
-        return _settings(tomllib.loads(file.read_text()), file)
+        return _settings(said, file, path.stem)
+    except (TypeError, AttributeError, ValueError) as error:
+        if isinstance(error, ArgumentError):
+            raise
+        raise ArgumentError(f"{file}: {path.stem}: {error}") from None
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text()) if file.is_file() else {}
     except tomllib.TOMLDecodeError as error:
         raise ArgumentError(f"{file}: {error}") from None
 
 
-def _settings(found: dict[str, Any], file: Path) -> Settings:
-    ours = {"rule", "buffers", "buffer_bytes"}
-    known = {f.name for f in fields(Settings)} - ours | {"tolerance", "type", "compare", "buffer", "bytes"}
-    _only(found, known, f"{file}")
-    rule = _rule(found, Rule(), f"{file}")
+def _settings(found: dict[str, Any], file: Path, name: str) -> Settings:
+    where = f"{file}: {name}"
+    _only(found, {"groups", "buffer_bytes", "image_extent", "constants", "floats", "threads", "seed", "push",
+                  "tolerance", "absolute", "type", "compare", "buffer"}, where)  # fmt: skip
+    rule = _rule(found, Rule(), where)
     made: dict[str, Any] = {"rule": rule}
-    for name in ("groups", "threads"):
-        if name in found:
-            made[name] = _three(found[name], f"{file}: {name}")
-    for name, member in (("seed", "seed"), ("bytes", "buffer_bytes")):
-        if name in found:
-            made[member] = _count(found[name], f"{file}: {name}")
+    for member in ("groups", "threads", "image_extent"):
+        if member in found:
+            made[member] = _three(found[member], f"{where}: {member}")
+    for member in ("seed", "buffer_bytes"):
+        if member in found:
+            made[member] = _count(found[member], f"{where}: {member}")
     if "push" in found:
-        made["push"] = b"".join(_word(value, f"{file}: push") for value in found["push"])
+        made["push"] = b"".join(_word(value, f"{where}: push") for value in found["push"])
     if "constants" in found:
-        made["constants"] = {int(key): int(value) for key, value in found["constants"].items()}
+        made["constants"] = {int(key): value for key, value in found["constants"].items()}
+    made["floats"] = {
+        tuple(int(part) for part in place.split(".")): _floats(said, f"{where}: floats {place}")
+        for place, said in found.get("floats", {}).items()
+    }
     made["buffers"] = dict(_buffer(entry, rule, file, i) for i, entry in enumerate(found.get("buffer", [])))
     return Settings(**made)
+
+
+def _floats(said: dict[str, Any], where: str) -> Rule:
+    _only(said, {"type", "relative", "absolute"}, where)
+    kind = _one_of(said.get("type", "f32"), ("f16", "f32", "f64"), f"{where}: type")
+    return Rule("exact", _positive(said, "relative", 0.0, where), _positive(said, "absolute", 0.0, where), kind)
 
 
 def _buffer(entry: dict[str, Any], rule: Rule, file: Path, number: int) -> tuple[Key, Given]:
     where = f"{file}: buffer {number}"
     _only(entry, {"set", "binding", "element", "argument", "file", "values", "generator", "count", "low", "high",
-                  "compare", "tolerance", "type"}, where)  # fmt: skip
+                  "compare", "tolerance", "absolute", "type"}, where)  # fmt: skip
     if ("argument" in entry) == ("binding" in entry):
         raise ArgumentError(f"{where}: needs either binding (and set, element) or argument")
     names = ("argument",) if "argument" in entry else ("set", "binding", "element")
@@ -216,15 +240,19 @@ def _generated(entry: dict[str, Any], dtype: np.dtype[Any], number: int, where: 
 
 
 def _rule(entry: dict[str, Any], default: Rule, where: str) -> Rule:
-    tolerance = entry.get("tolerance", default.tolerance)
-    if not isinstance(tolerance, int | float) or tolerance < 0:
-        raise ArgumentError(f"{where}: tolerance {tolerance!r} is no positive number")
-    kind = entry.get("type", default.type)
     return Rule(
         _one_of(entry.get("compare", default.compare), COMPARISONS, f"{where}: compare"),
-        float(tolerance),
-        _one_of(kind, tuple(TYPES), f"{where}: type"),
+        _positive(entry, "tolerance", default.relative, where),
+        _positive(entry, "absolute", default.absolute, where),
+        _one_of(entry.get("type", default.type), tuple(TYPES), f"{where}: type"),
     )
+
+
+def _positive(entry: dict[str, Any], name: str, default: float, where: str) -> float:
+    value = entry.get(name, default)
+    if not isinstance(value, int | float) or value < 0:
+        raise ArgumentError(f"{where}: {name} {value!r} is no positive number")
+    return float(value)
 
 
 def _word(value: Any, where: str) -> bytes:

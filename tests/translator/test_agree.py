@@ -57,16 +57,16 @@ def f32(*values: float) -> np.ndarray[Any, np.dtype[np.uint32]]:
         (Rule(), f32(1, 2), f32(1, 2), ""),
         (Rule(), f32(1, 2), f32(1, 2.000001), "item 1: 0x40000004 where 0x40000000 is wanted (1 of 2 differ; as f32"),
         (Rule(), f32(0.0), f32(-0.0), "item 0: 0x80000000"),
-        (Rule(tolerance=1e-5), f32(1, 2), f32(1, 2.000001), ""),
-        (Rule(tolerance=1e-5), f32(1, 2), f32(1, 2.001), "item 1: 2.00"),
-        (Rule(tolerance=1e-5), f32(np.nan, np.inf), f32(np.nan, np.inf), ""),
-        (Rule(tolerance=1e-5), f32(np.inf), f32(-np.inf), "item 0: -inf where inf"),
+        (Rule(relative=1e-5), f32(1, 2), f32(1, 2.000001), ""),
+        (Rule(relative=1e-5), f32(1, 2), f32(1, 2.001), "item 1: 2.00"),
+        (Rule(relative=1e-5), f32(np.nan, np.inf), f32(np.nan, np.inf), ""),
+        (Rule(relative=1e-5), f32(np.inf), f32(-np.inf), "item 0: -inf where inf"),
         (Rule("sorted"), f32(1, 2), f32(2, 1), ""),
         (Rule("sorted"), f32(1, 2), f32(2, 2), "item 0"),
         (Rule("ignore"), f32(1, 2), f32(3, 4), ""),
         (Rule("ignore"), f32(1, 2), f32(3), "(1,) of uint32 where (2,)"),
-        (Rule(tolerance=1e-2, type="f16"), np.array([0x3C003C00], "u4"), np.array([0x3C013C00], "u4"), ""),
-        (Rule(tolerance=1e-9, type="f64"), np.array([1.0]).view("u4"), np.array([1.0 + 1e-12]).view("u4"), ""),
+        (Rule(relative=1e-2, type="f16"), np.array([0x3C003C00], "u4"), np.array([0x3C013C00], "u4"), ""),
+        (Rule(relative=1e-9, type="f64"), np.array([1.0]).view("u4"), np.array([1.0 + 1e-12]).view("u4"), ""),
         (Rule(), np.array([1.0, np.nan]), np.array([1.0, np.nan]), ""),
         (Rule(), np.array([1.0]), np.array([1.5]), "item 0: 1.5 where 1.0"),
     ],
@@ -88,7 +88,9 @@ def test_inputs_beside_a_program(tmp_path: Path) -> None:
     (tmp_path / "data.bin").write_bytes(b"12345678")
     found = settings(tmp_path, """
         groups = [2, 3]
-        bytes = 64
+        buffer_bytes = 64
+        constants = { 1 = 2.5 }
+        floats = { "1.3" = { type = "f64", absolute = 1.0 } }
         push = [1, -1, 2.5]
         tolerance = 1e-3
         [[buffer]]
@@ -112,8 +114,14 @@ def test_inputs_beside_a_program(tmp_path: Path) -> None:
     assert contents[0, 0, 0] == b"12345678"
     assert np.frombuffer(contents[1, 2, 0], "f4").tolist() == [1.5, 2]
     assert np.frombuffer(contents[(1,)], "u4").tolist() == [5, 6, 7]
-    assert found.rule_of((1, 2, 0)) == Rule("sorted", 1e-3, "f32")
-    assert found.rule_of((9, 9, 9)) == Rule("exact", 1e-3, "f32")
+    assert found.rule_of((1, 2, 0)) == Rule("sorted", 1e-3, 0.0, "f32")
+    assert found.rule_of((9, 9, 9)) == Rule("exact", 1e-3, 0.0, "f32")
+    assert found.rule_of((1, 3, 0)) == Rule("exact", 0.0, 1.0, "f64")
+    assert found.constants == {1: 2.5}
+    (tmp_path / "manifest.toml").write_text("[x]\nseed = 9\ngroups = [7, 7, 7]\n[y]\ngroups = [1, 1, 1]\n")
+    both = agree_inputs.settings_of(tmp_path / "x.comp")
+    assert (both.seed, both.groups) == (9, (2, 3, 1)), "the program's own file wins"
+    assert agree_inputs.settings_of(tmp_path / "y.comp").groups == (1, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +129,10 @@ def test_inputs_beside_a_program(tmp_path: Path) -> None:
     [
         ("group = [1]", "unknown entry 'group'"),
         ("groups = [0]", "groups: .0. is not one to three"),
-        ("bytes = -1", "bytes: -1 is no count"),
+        ("buffer_bytes = -1", "buffer_bytes: -1 is no count"),
+        ("constants = [1]", "x: "),
+        ('floats = { "0" = 1 }', "x: "),
+        ('floats = { "0.1" = { type = "u8" } }', "floats 0.1: type: .u8. is none"),
         ('push = ["x"]', "push: 'x' is no word"),
         ("tolerance = -1", "tolerance -1"),
         ("[[buffer]]\nvalues = [1]", "buffer 0: needs either binding"),
@@ -217,7 +228,7 @@ def test_a_folder_of_ones_own(tmp_path: Path, device: Device) -> None:
     corpus.mkdir()
     shutil.copy(KERNELS / "affine.comp", corpus)
     (corpus / "twice.cl").write_text(OWN)
-    (corpus / "twice.toml").write_text("groups = [1]\nthreads = [64]\nbytes = 256\n")
+    (corpus / "twice.toml").write_text("groups = [1]\nthreads = [64]\nbuffer_bytes = 256\n")
     code, found = run(tmp_path / "runs", corpus, "--quick")
     assert code == 0, found
     assert found["figures"] == {"programs": 2, "refused": 0, "disagree": 0, "failed": 0, "ways": 8, "equal": 8}
