@@ -135,6 +135,7 @@ def test_compile(tmp_path: Path) -> None:
     assert {window["file"] for window in state["windows"]} == {file.name for file in out.glob("memory_*.bin")}
 
 
+@pytest.mark.slow
 def test_compile_says_what_went_wrong(tmp_path: Path) -> None:
     need_guest_driver()
     out = tmp_path / "out"
