@@ -16,6 +16,7 @@ PYTHON ?= $(shell /usr/bin/python3 -c '$(recent)' 2>/dev/null && echo /usr/bin/p
 DEVICE ?= lavapipe
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 5
+FUZZ_LONG ?= 60
 SYSTEM ?= install
 venv := .venv
 bin := $(venv)/bin
@@ -68,7 +69,7 @@ test-c:
 	@echo "test-c: tsan gcc"; $(c) config=tsan CC=gcc check
 
 test-fuzz:
-	@$(c) fuzz-run SECONDS=$(FUZZ_SECONDS)
+	@$(c) fuzz-run SECONDS=$(FUZZ_SECONDS) LONG=$(FUZZ_LONG)
 
 lint: setup
 	@$(c) format-check
@@ -81,7 +82,7 @@ test-python: setup meshes
 	GUESTGPU_REQUIRE_DEVICE=$(DEVICE) $(bin)/pytest -q
 
 test-deep: test
-	@$(c) fuzz-run SECONDS=120
+	@$(c) fuzz-run SECONDS=120 LONG=600
 	GUESTGPU_REQUIRE_DEVICE=$(DEVICE) $(bin)/pytest -q -m deep
 
 format: setup

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Builds guestgpu's extensions and carries the kernels along; everything else stands in pyproject.toml."""
+"""Builds guestgpu's extensions and carries kernels and experiments along; everything else stands in pyproject.toml."""
 
 import os
 import shutil
@@ -16,14 +16,15 @@ import ffi_build
 
 
 class BuildWithKernels(build_py):
-    """Copies kernels/ into a wheel's package; a source tree or an editable install reads it in place."""
+    """Copies kernels/ and experiments/ into a wheel's package; an editable install reads them in place."""
 
     def run(self) -> None:
         super().run()
         if not self.editable_mode:
-            kernels = Path(self.build_lib, "guestgpu", "kernels")
-            shutil.rmtree(kernels, ignore_errors=True)  # build/ may hold some that are gone since
-            shutil.copytree("kernels", kernels)
+            for name in ("kernels", "experiments"):
+                folder = Path(self.build_lib, "guestgpu", name)
+                shutil.rmtree(folder, ignore_errors=True)  # build/ may hold some that are gone since
+                shutil.copytree(name, folder, ignore=shutil.ignore_patterns("__pycache__"))
 
 
 class BuildWithCapture(build_ext):

@@ -20,6 +20,7 @@ def build() -> Path:
     return ROOT / "csrc" / "build" / "sanitize-gcc" / "tests"
 
 
+@pytest.mark.slow  # `make check` has run them already, without sanitizers
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program(build: Path, name: str) -> None:
     program = build / name

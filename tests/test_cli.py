@@ -86,6 +86,7 @@ def test_tables_for_people(tmp_path: Path, device: object) -> None:
         assert text in done.stdout, text
 
 
+@pytest.mark.slow
 def test_records_cut_by_the_area_are_said(tmp_path: Path, device: object) -> None:
     """A records area for half of the scene: the draw obeys rule 2, and the cut slots are counted."""
     done = guestgpu(*QUICK, "--record-area", str(SMALLEST_AREA), "--launches", "1", "--json", "--out", str(tmp_path))
@@ -102,6 +103,11 @@ def test_devices_and_doctor(device: object) -> None:
     assert done.returncode == 0
     assert figures["validation layer"] == 1
     assert figures["shader compiler"] == 1
+    missing = guestgpu("doctor", "--device", "lavapipe", GUESTGPU_DRM_SHIM="/none", PATH="/none")
+    assert missing.returncode == 0, "what guest programs need is not needed for the rest"
+    rows = [" ".join(line.split()) for line in missing.stdout.splitlines()]
+    assert any(row.startswith("capture warn Mesa's fake AMD kernel driver: GUESTGPU_DRM_SHIM names") for row in rows)
+    assert any("apt install clang-19 lld-19 llvm-19" in row for row in rows), rows
 
 
 @pytest.mark.parametrize(
@@ -169,6 +175,7 @@ def test_no_vulkan_library_says_what_to_do(tmp_path: Path) -> None:
     assert done.stdout == "621378\n"
 
 
+@pytest.mark.slow
 def test_a_driver_without_mesh_shaders_is_said_once(tmp_path: Path, device: object) -> None:
     """The native arm is left out with a note, and the run goes on."""
     hook = "import guestgpu.fallback as f\nf.native_refusal = lambda *a, **k: 'no VK_EXT_mesh_shader'\n"
@@ -189,6 +196,7 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path, device: object) -> None
     assert_one_line(guestgpu(*QUICK, "--out", str(file / "runs")), Exit.FAILED, str(file))
 
 
+@pytest.mark.slow
 def test_interrupting_keeps_the_rows(tmp_path: Path, device: object) -> None:
     process = subprocess.Popen(
         [*COMMAND, *QUICK, "--launches", "50", "--json", "--out", str(tmp_path)],
@@ -236,6 +244,7 @@ def test_repro_of_a_saved_case(tmp_path: Path, device: object) -> None:
     assert_one_line(guestgpu("repro", str(path)), Exit.USAGE, path.name)
 
 
+@pytest.mark.slow
 def test_a_mismatch_fails_the_run(tmp_path: Path, device: object) -> None:
     """A layout that is wrong: exit code 1, the failure named, a reproducer saved."""
     hook = (

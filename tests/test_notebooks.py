@@ -106,6 +106,37 @@ def test_runs_on_the_committed_reference(path: Path, tmp_path: Path) -> None:
     assert "reference: " in executed(path, tmp_path)
 
 
+def agree_rows(device: str) -> Iterator[dict[str, Any]]:
+    """Rows of translator_agree: of three programs one agrees in four ways, one disagrees, one crashed."""
+    way = {"equal": 1, "differs": 0, "refused": 0, "original": 1, "instructions": 10, "words": 500, "run_ms": 2.0}
+    other = way | {"equal": 0, "differs": 1}
+    ways = {f"wave{wave} {name}": way for wave in (32, 64) for name in ("interpreter", f"k{wave}")}
+    common = results.provenance(["guestgpu"], 0) | {
+        "run": device, "experiment": "translator_agree", "arms": ["original", "interpreter", "device"], "launch": 0,
+        "device": {"uuid": device, "name": device, "driver": "a driver", "type": "discrete", "api": "1.3.0"},
+        "load": [0.0, 0.0, 0.0], "utc": results.utc_now(), "clock": None, "kind": "cell", "correctness": "checked",
+    }  # fmt: skip
+    for program, status, figures in (
+        ("good.comp", "ok", ways),
+        ("bad.cl", "mismatch", {"wave32 O2 interpreter": way, "wave32 O2 k1": other}),
+        ("lost.comp", "crash", {}),
+    ):
+        reason = None if status == "ok" else "why"
+        yield common | {"point": {"program": program}, "status": status, "reason": reason, "figures": figures}
+
+
+@pytest.mark.slow
+def test_the_translator_notebook_concludes_what_its_rows_say(tmp_path: Path) -> None:
+    write_rows(tmp_path / "runs" / "translator_agree-made", agree_rows("first"), agree_rows("second"))
+    text = executed(ROOT / "notebooks" / "translator.ipynb", tmp_path)
+    assert "own run: " in text
+    assert "12 ways on 2 machines" in text
+    for device in ("first", "second"):
+        assert f"**{device}.** 3 programs in 6 ways: 1 disagree, 0 are refused, 1 failed otherwise." in text
+    assert text.count("- Disagree: bad.cl") == text.count("- Failed: lost.comp") == 2
+    assert text.count("The median module has 50 words an instruction.") == 2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("launches", [1, 6])
 def test_the_layout_notebook_concludes_what_its_rows_say(launches: int, tmp_path: Path) -> None:

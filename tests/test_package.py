@@ -11,7 +11,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PARTS = ("LICENSE", "MANIFEST.in", "README.md", "csrc", "include", "kernels", "pyproject.toml", "python", "setup.py")
+PARTS = (
+    "LICENSE",
+    "MANIFEST.in",
+    "README.md",
+    "csrc",
+    "experiments",
+    "include",
+    "kernels",
+    "pyproject.toml",
+    "python",
+    "setup.py",
+)
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +55,9 @@ def test_wheel_carries_every_kernel(unpacked: Path) -> None:
     packed = kernels(unpacked / "guestgpu" / "kernels")
     assert packed == kernels(ROOT / "kernels")
     assert any(name.endswith(".glsl") for name in packed)
+    assert any(name.endswith(".cl") for name in packed)
+    for name in ("layout_compare", "translator_agree"):
+        assert (unpacked / "guestgpu" / "experiments" / name / "run.py").is_file()
     assert (unpacked / "guestgpu" / "py.typed").is_file()
 
 

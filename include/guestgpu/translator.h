@@ -317,6 +317,13 @@ int32_t gg_translator_translate(const struct gg_guest_program *program, const st
 /* The IR of a program as text, for people and tests; freed with gg_free(). */
 int32_t gg_translator_ir(const struct gg_guest_program *program, char **text, char **message);
 
+/*
+ * Translates a program `rounds` times, or without options only decodes its words, and says how long all of that took:
+ * for benchmarks. Fails as gg_translator_translate() and gg_translator_decode() do.
+ */
+int32_t gg_translator_time(const struct gg_guest_program *program, const struct gg_translate_options *options,
+                           uint32_t rounds, uint64_t *nanoseconds, char **message);
+
 /* cdef: end */
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -14,7 +14,7 @@ import subprocess
 import zlib
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
@@ -150,6 +150,8 @@ class Memory:
         self._mappings: list[Range] = []
         self._sizes: dict[int, int] = {}
         self._contents: dict[int, NDArray[np.uint8]] = {}
+        self.changed: set[int] = set()
+        """Buffers into which something was written; whoever keeps a copy of them takes them out."""
 
     def mappings(self) -> list[Range]:
         """In the order of addresses; they do not overlap."""
@@ -159,14 +161,27 @@ class Memory:
         """The mapped memory that was recorded, each range whole, without a copy."""
         return [Window(m.address, part) for m in self._mappings if (part := self._part(m)) is not None]
 
-    def read(self, address: int, size: int) -> bytes:
-        """`size` bytes, which must lie in one mapping."""
+    def _find(self, address: int, size: int) -> tuple[Range, NDArray[np.uint8]]:
         i = bisect_right(self._mappings, address, key=lambda m: m.address) - 1
         part = self._part(self._mappings[i]) if i >= 0 else None
         start = address - self._mappings[i].address if i >= 0 else 0
         if part is None or start + size > len(part):
             raise errors.ArgumentError(f"{size} bytes at {address:#x} are not mapped, or not in one piece")
-        return part[start : start + size].tobytes()
+        return self._mappings[i], part[start : start + size]
+
+    def read(self, address: int, size: int) -> bytes:
+        """`size` bytes, which must lie in one mapping."""
+        return self._find(address, size)[1].tobytes()
+
+    def write(self, address: int, data: bytes) -> None:
+        """Puts bytes there, as a packet of the stream does."""
+        self.changed.add(self.put(address, np.frombuffer(data, np.uint8)))
+
+    def put(self, address: int, data: NDArray[np.uint8]) -> int:
+        """Likewise, of what is no change: it comes from a copy. Returns the buffer's number."""
+        mapping, part = self._find(address, len(data))
+        part[:] = data
+        return mapping.buffer
 
     def words(self, address: int, count: int) -> NDArray[np.uint32]:
         """`count` words, which must lie in one mapping."""
@@ -178,6 +193,10 @@ class Memory:
         content = self.content(mapping.buffer)
         part = content[mapping.offset : mapping.offset + mapping.size]
         return part if len(part) else None
+
+    def recorded_mappings(self) -> list[Range]:
+        """Those whose memory was recorded, their sizes without what goes beyond the buffer's end."""
+        return [replace(m, size=len(part)) for m in self._mappings if (part := self._part(m)) is not None]
 
     def content(self, buffer: int) -> NDArray[np.uint8]:
         """The bytes of a buffer, to whole pages."""
@@ -195,6 +214,7 @@ class Memory:
     def free(self, buffer: int) -> None:
         del self._sizes[buffer]
         self._contents.pop(buffer, None)
+        self.changed.discard(buffer)
         self._mappings = [m for m in self._mappings if m.buffer != buffer]
 
     def map(self, address: int, size: int, buffer: int, offset: int) -> None:
@@ -367,6 +387,7 @@ def _write_memory(payload: memoryview, memories: dict[int, Memory]) -> None:
     content = memory.content(buffer).view(np.uint32)
     if runs[:, 1].sum() != word_count or np.any(runs.sum(axis=1) > len(content)):
         raise CaptureError(f"runs beyond buffer {buffer}, or not of {word_count} words")
+    memory.changed.add(buffer)
     at = 0
     for first, count in runs.tolist():
         content[first : first + count] = words[at : at + count]

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 import guestgpu
-from guestgpu import cli_guest, errors, experiment, report, results
+from guestgpu import cli_guest, cli_translate, errors, experiment, report, results
 from guestgpu.experiment import Exit
 from guestgpu.runner import Output, Report
 
@@ -25,6 +25,7 @@ def cli() -> None:
 
 
 cli_guest.register(cli)
+cli_translate.register(cli)
 
 
 class _Experiments(click.Group):
@@ -78,17 +79,21 @@ def devices(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def repro(file: Path, selector: str | None, as_json: bool) -> None:
     """Run a saved failing case again: exit code 1 while it still fails."""
-    from guestgpu import layout_check
+    from guestgpu import agree, agree_case, layout_check, minimise
     from guestgpu.device import Device
 
     output = Output(as_json)
-    shape, options, batch = layout_check.load_case(file)
+    content = minimise.load_reproducer(file)
     with Device.open(selector) as device:
-        difference = layout_check.serial_difference(device, shape, options, batch)
+        if content.get("case") == agree_case.CASE:
+            difference, to = agree.rerun(device, file, content), "the interpreter and the original"
+        else:
+            shape, options, batch = layout_check.load_case(file)
+            difference, to = layout_check.serial_difference(device, shape, options, batch), "the host model"
         name = device.info.name
     if difference:
         output.finish(Report({"equal": 0, "unequal": 1}, [f"{file} on {name}: {difference}"], exit_code=Exit.FAILED))
-    output.say(f"{file} on {name}: equal to the host model")
+    output.say(f"{file} on {name}: equal to {to}")
     output.finish(Report({"equal": 1, "unequal": 0}))
 
 
@@ -173,6 +178,27 @@ def _check_meshes(_: str | None) -> str:
     return f"real meshes in {meshes.meshes_folder()}"
 
 
+def _check_capture(_: str | None) -> str:
+    from guestgpu import capture
+
+    try:
+        found = [capture.radv_manifest(), capture.drm_shim(), capture.capture_library()]
+        found.append(capture.built_file("guestgpu-guest", "libvulkan-dev and libvulkan-volk-dev"))
+    except capture.NoGuestDriver as error:
+        raise _Warning(f"{error}: no capture, no shaders as guest programs") from None
+    return ", ".join(path.name for path in found)
+
+
+_COMPILERS = {"clang-19": "clang-19", "ld.lld-19": "lld-19", "llvm-mc-19": "llvm-19"}
+
+
+def _check_compilers(_: str | None) -> str:
+    lacking = [package for name, package in _COMPILERS.items() if not shutil.which(name)]
+    if lacking:
+        raise _Warning(f"no OpenCL C or assembly as guest programs: apt install {' '.join(lacking)}")
+    return ", ".join(_COMPILERS)
+
+
 def _check_disk(_: str | None) -> str:
     free = shutil.disk_usage(".").free
     if free < 1 << 30:
@@ -195,6 +221,8 @@ _CHECKS: dict[str, Callable[[str | None], str]] = {
     "shader compiler": _check_compiler,
     "validation layer": _check_validation,
     "real meshes": _check_meshes,
+    "capture": _check_capture,
+    "guest compilers": _check_compilers,
     "disk": _check_disk,
     "load": _check_load,
 }

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from guestgpu import capture, errors, guest
+from guestgpu import capture, cli_replay, errors, guest
 from guestgpu.experiment import Exit
 from guestgpu.runner import Output, Report
 from guestgpu.stream import Packet
@@ -87,7 +87,7 @@ def _ending(code: int) -> str:
 
 @click.group("stream")
 def stream_group() -> None:
-    """Look at recorded command streams."""
+    """Look at recorded command streams, and carry them out."""
 
 
 @stream_group.command("dump")
@@ -270,5 +270,6 @@ def compile_command(
 
 def register(cli: click.Group) -> None:
     """Adds the commands of this module."""
+    stream_group.add_command(cli_replay.replay_command)
     for command in (capture_command, stream_group, guest_group):
         cli.add_command(command)

@@ -7,7 +7,7 @@ Memory is windows: numpy arrays at addresses of the guest, written in place. Reg
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ SCALARS = 128
 VCC, M0, EXEC = 106, 124, 126
 """Numbers in the scalar file."""
 _STATE = SCALARS + 4
+_S_ENDPGM = 0xBF810000
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,7 @@ def interpret(
     windows: Mapping[int, NDArray[Any]] | None = None,
     *,
     groups: Sequence[int] = (1, 1, 1),
+    first_group: Sequence[int] = (0, 0, 0),
     registers: Registers | None = None,
     step_limit: int = 0,
     schedule_seed: int = 0,
@@ -144,6 +146,7 @@ def interpret(
     params = ffi.new("struct gg_interp_params *")
     params.program, params.windows, params.window_count = struct, table, len(arrays)
     params.groups = [int(n) for n in groups]
+    params.first_group = [int(n) for n in first_group]
     params.step_limit, params.schedule_seed = step_limit, schedule_seed
     params.registers_out = words = native.pointer(out.words, "uint32_t", writable=True)
     params.register_words = len(out.words)
@@ -167,6 +170,12 @@ def interpret(
         out,
         outputs[: min(report.outputs, output_capacity)],
     )
+
+
+def launch_registers(program: Program) -> Registers:
+    """What the registers of the first workgroup's waves hold before the first instruction."""
+    only_the_end = replace(program, words=np.array([_S_ENDPGM], np.uint32), entry=0)
+    return interpret(only_the_end).registers
 
 
 def interprets(index: int) -> bool:

@@ -65,9 +65,12 @@ def source_root() -> Path | None:
 
 
 def experiments_folder() -> Path:
-    """$GUESTGPU_EXPERIMENTS, or the folder of the source tree, or ./experiments."""
+    """$GUESTGPU_EXPERIMENTS, or the folder of the installed package or source tree, or ./experiments."""
     named = os.environ.get("GUESTGPU_EXPERIMENTS")
-    return Path(named) if named else (source_root() or Path()) / "experiments"
+    installed = Path(__file__).resolve().parent / "experiments"
+    if named or installed.is_dir():
+        return Path(named) if named else installed
+    return (source_root() or Path()) / "experiments"
 
 
 # ---- what a row holds ----
@@ -460,11 +463,12 @@ def _launch(row: Row) -> str:
 def load(experiment: str, folder: str | os.PathLike[str] | None = None) -> Rows:
     """The newest own run of an experiment under `folder` (default ./runs), else its committed reference.
 
-    Rows.source says which it is. A run without a usable block is passed over.
+    Rows.source says which it is. A run without a usable block is passed over, unless it has launches that ended well
+    and times nothing.
     """
     runs = Path("runs" if folder is None else folder)
     own = [merge(sorted(run.glob("rows*.jsonl"))) for run in runs.glob(f"{_literal(experiment)}-*") if run.is_dir()]
-    own = [rows for rows in own if any(row["experiment"] == experiment for row in timed_blocks(rows.rows))]
+    own = [rows for rows in own if any(row["experiment"] == experiment for row in _usable(rows.rows))]
     if own:
         newest = max(own, key=lambda rows: max(str(row["utc"]) for row in rows.rows))
         newest.source = f"own run: {newest.source}"
@@ -476,6 +480,12 @@ def load(experiment: str, folder: str | os.PathLike[str] | None = None) -> Rows:
     rows = merge(shards)
     rows.source = f"reference: {rows.source}"
     return rows
+
+
+def _usable(rows: Sequence[Row]) -> list[Row]:
+    if any(row["kind"] == "block" for row in rows):
+        return timed_blocks(rows)
+    return [row for row in rows if row["kind"] == "cell" and row["status"] == "ok"]
 
 
 def _literal(text: str) -> str:

@@ -1,65 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Memory runs out at every single allocation in turn: once for that one only, once for all from there on.
- * Each must give GG_ERR_MEMORY, leave the outputs alone and leak nothing. csrc/Makefile links this program with
- * --wrap, so that the allocations of library and test, and only those, come here.
- */
+/* The layouts and the SPIR-V builder without memory. */
 #include <guestgpu/layout.h>
 
-#include "expect.h"
+#include "alloc_failure.h"
 #include "spirv/spirv_builder.h"
-
-#include <limits.h>
-#include <stdbool.h>
-#include <stdlib.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *pointer, size_t size);
-void __real_free(void *pointer);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *pointer, size_t size);
-void __wrap_free(void *pointer);
-
-static unsigned asked, fail_at = UINT_MAX;
-static bool fail_on; /* all later ones as well */
-static long living;
-
-static bool fails(void)
-{
-    unsigned number = asked++;
-    return number == fail_at || (fail_on && number > fail_at);
-}
-
-void *__wrap_malloc(size_t size)
-{
-    void *pointer = fails() ? NULL : __real_malloc(size);
-    living += pointer != NULL;
-    return pointer;
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    void *pointer = fails() ? NULL : __real_calloc(count, size);
-    living += pointer != NULL;
-    return pointer;
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    void *pointer = fails() ? NULL : __real_realloc(old, size);
-    living += pointer && !old;
-    return pointer;
-}
-
-void __wrap_free(void *pointer)
-{
-    living -= pointer != NULL;
-    __real_free(pointer);
-}
 
 static const struct gg_mesh_shape shape = {
     .topology = GG_TOPOLOGY_POINTS,
@@ -87,13 +31,6 @@ static const struct gg_mesh_batch batch = {.meshlets = &meshlet,
                                            .index_words = 1,
                                            .primitive_count = 4,
                                            .task_count = 1};
-
-/* What a call gave: words to be freed, or words written into static arrays, and how many. */
-struct output {
-    uint32_t *words;
-    uint64_t count;
-    uint32_t area[64];
-};
 
 static int32_t emit_mesh(struct output *o, char **m)
 {
@@ -151,11 +88,7 @@ static int32_t model_workgroups(struct output *o, char **m)
     return gg_layout_model_workgroups(&shape, &batch, &o->count, m);
 }
 
-static const struct {
-    const char *name;
-    int32_t (*call)(struct output *o, char **message);
-    unsigned at_least; /* allocations: fewer would mean that they no longer come by here */
-} calls[] = {
+static const struct call calls[] = {
     {"emit mesh", emit_mesh, 10},
     {"emit mesh, indexed", emit_mesh_indexed, 10},
     {"emit vertex", emit_vertex, 9},
@@ -166,39 +99,6 @@ static const struct {
     {"model primitives", model_primitives, 1},
     {"model workgroups", model_workgroups, 1},
 };
-
-static unsigned succeed(size_t i, struct output *o)
-{
-    char *message = NULL;
-    memset(o, 0, sizeof *o);
-    asked = 0;
-    fail_at = UINT_MAX;
-    expect_ok(calls[i].name, calls[i].call(o, &message), &message);
-    return asked;
-}
-
-static void fail(size_t i, unsigned at, bool on, char **message)
-{
-    static const struct output untouched;
-    struct output o = {0};
-    long before = living;
-    asked = 0;
-    fail_at = at;
-    fail_on = on;
-    int32_t result = calls[i].call(&o, message);
-    fail_at = UINT_MAX;
-    CHECK(result == GG_ERR_MEMORY, "%s: allocation %u: %s", calls[i].name, at, gg_result_string(result));
-    CHECK(!memcmp(&o, &untouched, sizeof o), "%s: allocation %u: outputs were written", calls[i].name, at);
-    if (message) {
-        CHECK(on || *message, "%s: allocation %u: no message, but there was memory for one", calls[i].name, at);
-        CHECK(!on || !*message, "%s: allocation %u: %s", calls[i].name, at, *message);
-        CHECK(!*message || strstr(*message, "out of memory"), "%s: %s", calls[i].name, *message);
-        gg_free(*message);
-    }
-    CHECK(living == before, "%s: allocation %u: %ld leaked", calls[i].name, at, living - before);
-    if (!result)
-        gg_free(o.words);
-}
 
 static void test_arguments_without_memory(void)
 {
@@ -215,26 +115,8 @@ static void test_arguments_without_memory(void)
 
 int main(void)
 {
-    for (size_t i = 0; i < COUNT(calls); i++) {
-        struct output first, again;
-        long before = living;
-        unsigned allocations = succeed(i, &first);
-        CHECK(allocations >= calls[i].at_least, "%s: %u allocations seen", calls[i].name, allocations);
-        for (unsigned at = 0; at < allocations; at++) {
-            char *message = "stale";
-            fail(i, at, false, &message);
-            message = "stale";
-            fail(i, at, true, &message);
-            fail(i, at, false, NULL);
-        }
-        succeed(i, &again);
-        CHECK(first.count == again.count, "%s: another result afterwards", calls[i].name);
-        if (first.words && again.words && first.count == again.count)
-            expect_words(calls[i].name, again.words, first.words, first.count);
-        gg_free(first.words);
-        gg_free(again.words);
-        CHECK(living == before, "%s: %ld leaked", calls[i].name, living - before);
-    }
+    for (size_t i = 0; i < COUNT(calls); i++)
+        run_out_of_memory(&calls[i]);
     test_arguments_without_memory();
     return test_result();
 }

@@ -31,6 +31,25 @@ void main()
         to[i] = from[i] * multiply + add + gl_NumWorkGroups.x;
 }
 """
+SEVERAL = """#version 460
+layout(local_size_x = 64) in;
+layout(std430, binding = 0) readonly buffer From { uint from[]; };
+layout(std430, binding = 1) buffer To { uint to[]; };
+layout(push_constant) uniform Push { uint add, multiply; };
+shared uint words[64];
+void main()
+{
+    uint local = gl_LocalInvocationID.x, i = (gl_WorkGroupID.x + 8u * gl_WorkGroupID.y) * 64u + local;
+    if (multiply == 0u) {
+        if (i >= 16u && i < 19u)
+            to[i] = i == 16u ? add : 1u;
+        return;
+    }
+    words[local] = from[i];
+    barrier();
+    to[i] = words[local] * multiply + words[63u - local] + add + gl_NumWorkGroups.x;
+}
+"""
 
 
 def need_guest_driver() -> None:

@@ -135,6 +135,7 @@ def test_compile(tmp_path: Path) -> None:
     assert {window["file"] for window in state["windows"]} == {file.name for file in out.glob("memory_*.bin")}
 
 
+@pytest.mark.slow
 def test_compile_says_what_went_wrong(tmp_path: Path) -> None:
     need_guest_driver()
     out = tmp_path / "out"
@@ -160,6 +161,18 @@ def test_compile_says_what_went_wrong(tmp_path: Path) -> None:
     assert slow.returncode in (Exit.OK, Exit.USAGE)
     assert guestgpu("guest", "compile", affine, "-o", out, "--groups", "1,0").returncode == Exit.USAGE
     assert not (out / "program.elf").exists()
+
+
+def test_a_compiled_folder_is_translated_and_interpreted(tmp_path: Path) -> None:
+    need_guest_driver()
+    folder = tmp_path / "collatz"
+    done = guestgpu("guest", "compile", KERNELS / "collatz.comp", "--wave", 32, "-o", folder)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(guestgpu("translate", folder, "--json").stdout)
+    assert found["figures"]["lanes"] == 32
+    text = guestgpu("interp", folder, "--dump", "memory", "--lines", 3).stdout
+    assert "(set 0 binding 0): " in text
+    assert "words more" in text
 
 
 @pytest.mark.slow

@@ -13,8 +13,10 @@ from isa_samples import FORMS, Form, Llvm, samples
 from guestgpu import errors, native, translator
 from guestgpu.native import ffi, lib
 
-CORPUS = Path(__file__).parent / "corpus"
+CORPUS = Path(__file__).resolve().parents[2] / "kernels" / "translator" / "opencl"
 TARGETS = [("gfx1030", 32), ("gfx1030", 64), ("gfx1013", 64)]
+QUICK_FIRST = [TARGETS[0], *(pytest.param(*target, marks=pytest.mark.slow) for target in TARGETS[1:])]
+"""`make check` takes the first."""
 SAMPLES = 24  # of an opcode in a form, for each target
 
 # LLVM decodes more than we do: it overlooks bits that mean nothing in the operation. These reasons are ours.
@@ -61,7 +63,7 @@ def llvm_is_wrong(form: Form, text: str, ours: str) -> bool:
     return gather or (form.name.startswith("MIMG NSA") and re.search(r" \[v\d+\],", ours) is not None)
 
 
-@pytest.mark.parametrize(("gpu", "wave"), TARGETS)
+@pytest.mark.parametrize(("gpu", "wave"), QUICK_FIRST)
 def test_every_opcode_is_written_as_llvm_writes_it(gpu: str, wave: int, capsys: pytest.CaptureFixture[str]) -> None:
     llvm = Llvm(gpu, wave)
     compared: Counter[str] = Counter()
@@ -182,8 +184,8 @@ def text_section(elf: bytes) -> np.ndarray:
     return np.frombuffer(elf[start : start + size], "<u4")
 
 
-@pytest.mark.parametrize("level", [1, 2, 3])
-@pytest.mark.parametrize(("gpu", "wave"), TARGETS)
+@pytest.mark.parametrize("level", [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("gpu", "wave"), QUICK_FIRST)
 def test_corpus_is_written_as_llvm_writes_it(tmp_path: Path, gpu: str, wave: int, level: int) -> None:
     llvm = Llvm(gpu, wave)
     programs = compile_corpus(tmp_path, gpu, wave, level)

@@ -52,7 +52,9 @@ def attempt(words: tuple[int, ...], gpu: str, wave: int, seed: int) -> str:
     return ""
 
 
-@pytest.mark.parametrize(("gpu", "wave"), TARGETS)
+@pytest.mark.parametrize(
+    ("gpu", "wave"), [TARGETS[0], *(pytest.param(*target, marks=pytest.mark.slow) for target in TARGETS[1:])]
+)
 def test_the_coverage_table_is_true(gpu: str, wave: int) -> None:
     llvm = Llvm(gpu, wave)
     ran: set[str] = set()

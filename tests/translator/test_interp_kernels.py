@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kernels import CASES, copied, guest, run_guest, run_host
+
+from guestgpu.opencl_corpus import CASES, copied, guest, run_guest, run_host
 
 
 def _check(name: str, wave: int, opt: int, *, fast: bool = False, clang: tuple[str, ...] = (), **options: Any) -> None:
@@ -28,7 +29,7 @@ def _check(name: str, wave: int, opt: int, *, fast: bool = False, clang: tuple[s
     )
 
 
-@pytest.mark.parametrize("wave", [32, 64])
+@pytest.mark.parametrize("wave", [32, pytest.param(64, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", CASES)
 def test_kernel_agrees_with_the_host(name: str, wave: int) -> None:
     _check(name, wave, 2)

@@ -8,13 +8,14 @@ import random
 import numpy as np
 import pytest
 from assembler import BARRIER_LOOP, assemble
-from kernels import CASES, copied, guest, launch, run_host
 from observe import Case, case, check
 
 from guestgpu import translation
 from guestgpu.device import Device, validate_spirv
 from guestgpu.errors import ArgumentError, FormatError, LimitExceeded, Unsupported
+from guestgpu.hsa import launch
 from guestgpu.interpreter import Program, interpret
+from guestgpu.opencl_corpus import CASES, copied, guest, run_host
 from guestgpu.translation import Options, lane_choices
 
 IDENTITY = np.arange(16, dtype=np.uint32) * 0x01010101

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The OpenCL kernels of corpus/: inputs of a small dispatch each, compiled for the guest and for the host.
+"""The OpenCL kernels of kernels/translator/opencl: inputs of a small dispatch each, compiled for guest and host.
 
-The host build of the same source (corpus/hostrun.h) is the oracle: its memory is what the guest's must be.
+The host build of the same source (hostrun.h) is the oracle: its memory is what the guest's must be.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from guestgpu.interpreter import CodeObject, Kernel, Program, Report, UserSgprs, interpret, read_code_object
+from guestgpu import native
+from guestgpu.capture import NoGuestDriver
+from guestgpu.errors import CompileError
+from guestgpu.hsa import launch
+from guestgpu.interpreter import CodeObject, Report, interpret, read_code_object
 
-CORPUS = Path(__file__).parent / "corpus"
+CORPUS = native.kernels_folder() / "translator" / "opencl"
 CLANG = shutil.which("clang-19")
-LLD = shutil.which("ld.lld-19")
 
 Arguments = dict[str, Any]
 """Name to array (a global buffer) or numpy scalar."""
-
-CODE, KERNARG, PACKET, SCRATCH, DATA = 0x10_0000_0000, 0x20_0000_0000, 0x28_0000_0000, 0x30_0000_0000, 0x40_0000_0000
-"""Guest addresses."""
 
 
 @dataclass(frozen=True)
@@ -193,8 +193,12 @@ CASES: dict[str, Case] = {
 
 
 def _run(command: list[str]) -> None:
+    """Like subprocess.run; without clang that says so."""
+    if CLANG is None:
+        raise NoGuestDriver("OpenCL C needs clang-19: apt install clang-19")
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    if done.returncode:
+        raise CompileError(done.stderr.strip() or f"{command[0]} ended with {done.returncode}")
 
 
 @cache
@@ -233,7 +237,8 @@ def _parameters(name: str) -> list[str]:
     """The C types of a kernel's parameters, from its source."""
     source = (CORPUS / f"{name}.cl").read_text()
     found = re.search(rf"void {name}\(([^)]*)\)", source)
-    assert found
+    if not found:
+        raise CompileError(f"{name}.cl: no kernel {name} in it")
     return [re.sub(r"\w+$", "", parameter.strip()) for parameter in found[1].split(",")]
 
 
@@ -282,46 +287,6 @@ def run_host(name: str, wave: int, threads: tuple[int, int, int], arguments: Arg
     table = (ctypes.c_void_p * len(places))(*(ctypes.addressof(place) for place in places))
     sizes = (ctypes.c_uint * 4)(threads[0], threads[1], *CASES[name].groups)
     _host(name, wave).hostrun_dispatch(sizes, table)
-
-
-def launch(
-    code: CodeObject, kernel: Kernel, groups: tuple[int, int], arguments: Arguments
-) -> tuple[Program, dict[int, NDArray[Any]]]:
-    """The program as the HSA runtime would launch it, and its memory; the arrays are the arguments' own."""
-    windows: dict[int, NDArray[Any]] = {CODE + address: memory.copy() for address, memory in code.segments.items()}
-    kernarg = np.zeros(kernel.kernarg_bytes // 64 * 64 + 64, np.uint8)  # clang may load beyond the last argument
-    explicit = [a for a in kernel.arguments if not a.kind.startswith("hidden_")]
-    for slot, (argument, value) in enumerate(zip(explicit, arguments.values(), strict=True)):
-        data = value.tobytes()
-        if isinstance(value, np.ndarray):
-            windows[DATA + (slot << 28)] = value
-            data = np.uint64(DATA + (slot << 28)).tobytes()
-        kernarg[argument.offset : argument.offset + argument.size] = np.frombuffer(data, np.uint8)
-    waves = -(-int(np.prod(kernel.threads)) // kernel.wave)
-    windows[KERNARG] = kernarg
-    packet = np.zeros(16, np.uint32)  # hsa_kernel_dispatch_packet_t: sizes of workgroup (16 bits each) and grid
-    packet[1:3] = kernel.threads[0] | kernel.threads[1] << 16, kernel.threads[2]
-    packet[3:6] = np.multiply(kernel.threads, (*groups, 1))
-    windows[PACKET] = packet
-    windows[SCRATCH] = np.zeros(max(waves * kernel.wave * (kernel.scratch_bytes + 3), 1), np.uint8)
-    return code.program(kernel, CODE, user_data(kernel), SCRATCH), windows
-
-
-def user_data(kernel: Kernel) -> list[int]:
-    index_stride = 3 if kernel.wave == 64 else 2
-    low, high = SCRATCH & 0xFFFFFFFF, SCRATCH >> 32
-    words = {
-        UserSgprs.PRIVATE_SEGMENT_BUFFER: [
-            low, high | 1 << 31, 0xFFFFFFFF, 22 << 12 | index_stride << 21 | 1 << 23 | 3 << 28
-        ],
-        UserSgprs.DISPATCH_PTR: [PACKET & 0xFFFFFFFF, PACKET >> 32],
-        UserSgprs.QUEUE_PTR: [0, 0],
-        UserSgprs.KERNARG_SEGMENT_PTR: [KERNARG & 0xFFFFFFFF, KERNARG >> 32],
-        UserSgprs.DISPATCH_ID: [0, 0],
-        UserSgprs.FLAT_SCRATCH_INIT: [low, high],
-        UserSgprs.PRIVATE_SEGMENT_SIZE: [kernel.scratch_bytes],
-    }  # fmt: skip
-    return [word for flag, part in words.items() if kernel.user_sgprs & flag for word in part]
 
 
 def run_guest(code: CodeObject, name: str, arguments: Arguments, **options: Any) -> Report:
