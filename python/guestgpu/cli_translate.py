@@ -163,12 +163,7 @@ def translation_options(k: str, flow: str, barriers: str, subgroup: int | None) 
 
 def translate_with(loaded: Loaded, options: Mapping[str, Any]) -> translation.Module:
     """The program's module."""
-    made: Any = getattr(translation, "Options", None)
-    if made is not None:
-        return translation.translate(loaded.program, made(**options))
-    if options["barriers"] == "strict":
-        raise errors.Unsupported("barriers strict: this translator has the phase loop only")
-    return translation.translate(loaded.program, options["lanes"])
+    return translation.translate(loaded.program, translation.Options(**options))
 
 
 def report_of(module: translation.Module) -> dict[str, Any]:

@@ -228,13 +228,9 @@ class OnDevice:
         return self._pipelines[key]
 
     def _compile(self, program: Program) -> Pipeline:
-        options_for: Any = getattr(translation, "options_for", None)
-        if options_for is None:
-            return self._device.compute(translation.translate(program).words, 3)
-        module: Any = translation.translate(program, self._options or options_for(self._device, program.wave))
-        compute: Any = self._device.compute
-        pipeline: Pipeline = compute(module.words, 3, subgroup=module.report.subgroup)
-        return pipeline
+        options = self._options or translation.options_for(self._device, program.wave)
+        module = translation.translate(program, options)
+        return self._device.compute(module.words, 3, subgroup=module.report.subgroup)
 
 
 # ---- the stream ----
