@@ -42,21 +42,17 @@ class Outcome:
 
 def lane_choices(device: Device, case: Case, quick: bool = False) -> tuple[int, ...]:
     """Every k that applies; quick: the least and the most."""
-    choices: Any = getattr(translation, "lane_choices", None)
-    found: tuple[int, ...] = (case.program.wave,)
-    if choices is not None:
-        found = tuple(choices(case.program, device))
+    try:
+        found = translation.lane_choices(case.program, device)
+    except _REFUSALS:  # by any k: check() says how
+        found = (case.program.wave,)
     return tuple(dict.fromkeys((min(found), max(found)))) if quick else found
 
 
 def translate(device: Device, case: Case, k: int, barriers: str = "auto") -> translation.Module:
     """The case's module for a device, as spirv-val accepts it."""
-    options_for: Any = getattr(translation, "options_for", None)
-    if options_for is not None:
-        options = options_for(device, case.program.wave, lanes=k, barriers=barriers)
-        module = translation.translate(case.program, options)
-    else:
-        module = translation.translate(case.program, k)
+    options = translation.options_for(device, case.program.wave, k, barriers=barriers)
+    module = translation.translate(case.program, options)
     validate_spirv(module.words)
     return module
 

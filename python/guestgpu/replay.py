@@ -152,7 +152,7 @@ class _Copy:
 class OnDevice:
     """A Vulkan device. Memory stays there from dispatch to dispatch; what changes goes over, and no more."""
 
-    def __init__(self, device: Device, options: Any = None, timeout_s: float = 60.0) -> None:
+    def __init__(self, device: Device, options: translation.Options | None = None, timeout_s: float = 60.0) -> None:
         self.name = device.info.name
         self._device, self._options, self._timeout_s = device, options, timeout_s
         self._copies: dict[int, _Copy] = {}
@@ -228,13 +228,9 @@ class OnDevice:
         return self._pipelines[key]
 
     def _compile(self, program: Program) -> Pipeline:
-        options_for: Any = getattr(translation, "options_for", None)
-        if options_for is None:
-            return self._device.compute(translation.translate(program).words, 3)
-        module: Any = translation.translate(program, self._options or options_for(self._device, program.wave))
-        compute: Any = self._device.compute
-        pipeline: Pipeline = compute(module.words, 3, subgroup=module.report.subgroup)
-        return pipeline
+        options = self._options or translation.options_for(self._device, program.wave)
+        module = translation.translate(program, options)
+        return self._device.compute(module.words, 3, subgroup=module.report.subgroup)
 
 
 # ---- the stream ----
