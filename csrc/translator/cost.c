@@ -22,6 +22,8 @@ static int32_t translate(const struct gg_guest_program *program, const struct gg
     struct gg_translate_report report;
     int32_t result = gg_translator_translate(program, options, &words, &count, &report, message);
     gg_free(words);
+    if (!result)
+        gg_free(report.decisions);
     return result;
 }
 

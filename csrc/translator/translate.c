@@ -104,6 +104,9 @@ int32_t gg_translator_translate(const struct gg_guest_program *program, const st
                                 char **message)
 {
     struct translation t = {0};
+    struct gg_translate_report found;
+    uint32_t *made = NULL;
+    uint64_t count = 0;
     int32_t result = check_program(program, message);
     if (!result)
         result = check_options(options, message);
@@ -112,18 +115,22 @@ int32_t gg_translator_translate(const struct gg_guest_program *program, const st
     if (!result)
         result = gg_choose_form(&t.ir, &t.cfg, &t.arena, program, options, &t.form, message);
     if (!result)
-        result = gg_emit_module(&t.ir, &t.arena, program, &t.form, words, word_count, message);
+        result = gg_emit_module(&t.ir, &t.arena, program, &t.form, &made, &count, message);
     if (!result) {
-        fill_report(&t, program, report);
-        report->features = features_of(*words, *word_count);
-        if (!gg_choose_explain(&t.cfg, options, &t.form, report)) {
-            gg_free(*words);
-            *words = NULL;
+        fill_report(&t, program, &found);
+        found.features = features_of(made, count);
+        if (!gg_choose_explain(&t.cfg, options, &t.form, &found))
             result = gg_fail(message, GG_ERR_MEMORY, "translation: out of memory for its report");
-        }
     }
     gg_arena_finish(&t.arena);
-    return result;
+    if (result) {
+        gg_free(made);
+        return result;
+    }
+    *words = made;
+    *word_count = count;
+    *report = found;
+    return GG_OK;
 }
 
 int32_t gg_translator_ir(const struct gg_guest_program *program, char **text, char **message)

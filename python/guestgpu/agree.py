@@ -42,13 +42,16 @@ class Outcome:
 
 def lane_choices(device: Device, case: Case, quick: bool = False) -> tuple[int, ...]:
     """Every k that applies; quick: the least and the most."""
-    found = translation.lane_choices(case.program, device)
+    try:
+        found = translation.lane_choices(case.program, device)
+    except _REFUSALS:  # by any k: check() says how
+        found = (case.program.wave,)
     return tuple(dict.fromkeys((min(found), max(found)))) if quick else found
 
 
 def translate(device: Device, case: Case, k: int, barriers: str = "auto") -> translation.Module:
     """The case's module for a device, as spirv-val accepts it."""
-    options = translation.options_for(device, case.program.wave, lanes=k, barriers=barriers)
+    options = translation.options_for(device, case.program.wave, k, barriers=barriers)
     module = translation.translate(case.program, options)
     validate_spirv(module.words)
     return module

@@ -121,9 +121,14 @@ def translate_command(
     loaded = program_file.load(file, _options(chosen))
     if dump in ("ir", "disassembly"):
         _dump(loaded, dump, output)
-    options = translation_options(k, flow, barriers, subgroup)
+    options: dict[str, Any] = {
+        "lanes": 0 if k == "auto" else int(k),
+        "flow": flow,
+        "barriers": barriers,
+        "subgroup": subgroup or 0,
+    }
     try:
-        module = translate_with(loaded, options)
+        module = translation.translate(loaded.program, translation.Options(**options))
     except _REFUSED as error:
         if report_file:
             _write_json(report_file, {"ok": False, "program": loaded.name, "refusal": refusal(error), **options})
@@ -156,16 +161,6 @@ def _dump(loaded: Loaded, dump: str, output: Output) -> None:
         output.say(translator.disassemble(loaded.program.words, gpu, loaded.program.wave))
 
 
-def translation_options(k: str, flow: str, barriers: str, subgroup: int | None) -> dict[str, Any]:
-    """As translation.Options takes them; 0 lets the translator choose."""
-    return {"lanes": 0 if k == "auto" else int(k), "flow": flow, "barriers": barriers, "subgroup": subgroup or 0}
-
-
-def translate_with(loaded: Loaded, options: Mapping[str, Any]) -> translation.Module:
-    """The program's module."""
-    return translation.translate(loaded.program, translation.Options(**options))
-
-
 def report_of(module: translation.Module) -> dict[str, Any]:
     """The translator's report as JSON has it."""
     return {name: _plain(value) for name, value in vars(module.report).items()}
@@ -184,18 +179,22 @@ def _plain(value: Any) -> Any:
 
 
 def refusal(error: errors.GuestGpuError) -> dict[str, Any]:
-    """Name, offset and instruction of a refusal, from its one line."""
+    """Name, offset and instruction of a refusal, from its one line; `barrier`: the offset of the one in the way."""
     text = str(error)
     offset = re.search(r"offset 0x([0-9a-f]+)", text)
-    named = re.search(r"offset 0x[0-9a-f]+: (?:branch |barrier )?([a-z]+_\w+)", text)
+    rule = next((rule for rule in _STRICT_RULES if f"{rule}:" in text), None)
+    named = re.search(r"offset 0x[0-9a-f]+: (?:branch_between_runs: )?([a-z]+_\w+)", text)
+    barrier = re.search(r"s_barrier at 0x([0-9a-f]+)", text)
     return {
-        "name": _REFUSAL_NAMES.get(error.code or "", "refused"),
+        "name": rule or _REFUSAL_NAMES.get(error.code or "", "refused"),
         "text": text,
         "offset": int(offset[1], 16) if offset else None,
         "instruction": named[1] if named else None,
+        "barrier": int(barrier[1], 16) if barrier else None,
     }
 
 
+_STRICT_RULES = ("branch_between_runs", "group_meets", "run cut")
 _REFUSAL_NAMES = {"GG_ERR_UNSUPPORTED": "unsupported", "GG_ERR_FORMAT": "format", "GG_ERR_LIMIT": "limit"}
 
 

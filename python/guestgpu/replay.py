@@ -152,7 +152,7 @@ class _Copy:
 class OnDevice:
     """A Vulkan device. Memory stays there from dispatch to dispatch; what changes goes over, and no more."""
 
-    def __init__(self, device: Device, options: Any = None, timeout_s: float = 60.0) -> None:
+    def __init__(self, device: Device, options: translation.Options | None = None, timeout_s: float = 60.0) -> None:
         self.name = device.info.name
         self._device, self._options, self._timeout_s = device, options, timeout_s
         self._copies: dict[int, _Copy] = {}

@@ -61,20 +61,46 @@ static int32_t ir(struct output *o, char **m)
     return result;
 }
 
-static int32_t translate(struct output *o, char **m)
+static int32_t translate_with(const struct gg_guest_program *of, const struct gg_translate_options *options,
+                              struct output *o, char **m)
 {
-    const struct gg_translate_options options = {0};
-    struct gg_translate_report report;
-    return gg_translator_translate(&program, &options, &o->words, &o->count, &report, m);
+    struct gg_translate_report report = {0};
+    int32_t result = gg_translator_translate(of, options, &o->words, &o->count, &report, m);
+    gg_free(report.decisions); /* written on success only */
+    return result;
 }
 
-static int32_t translate_wave64(struct output *o, char **m)
+static int32_t translate(struct output *o, char **m)
+{
+    return translate_with(&program, &(struct gg_translate_options){0}, o, m);
+}
+
+static int32_t translate_subgroups(struct output *o, char **m)
 {
     struct gg_guest_program wide = program;
-    const struct gg_translate_options options = {0};
-    struct gg_translate_report report;
     wide.target.wave = 64;
-    return gg_translator_translate(&wide, &options, &o->words, &o->count, &report, m);
+    wide.threads[0] = 128;
+    return translate_with(&wide, &(struct gg_translate_options){.subgroup = 8}, o, m);
+}
+
+static int32_t translate_runs(struct output *o, char **m)
+{
+    struct gg_guest_program straight = program;
+    static uint32_t once[COUNT(words)];
+    memcpy(once, words, sizeof words);
+    once[COUNT(words) - 2] = 0xbf800000; /* no way back: what `strict` takes */
+    straight.words = once;
+    return translate_with(&straight, &(struct gg_translate_options){.barriers = GG_BARRIERS_STRICT}, o, m);
+}
+
+static int32_t translate_lanes(struct output *o, char **m)
+{
+    const struct gg_guest_program store = {.words = (const uint32_t[]){0x34020082, 0xdc708000, 0x00000001, 0xbf810000},
+                                           .word_count = 4,
+                                           .rsrc2 = 2 << 1,
+                                           .vgprs = 8,
+                                           .threads = {64}};
+    return translate_with(&store, &(struct gg_translate_options){.lanes = 1}, o, m);
 }
 
 static int32_t interpret(struct output *o, char **m)
@@ -105,7 +131,9 @@ static const struct call calls[] = {
     {"disassemble", disassemble, 1},
     {"IR", ir, 5},
     {"translate", translate, 8},
-    {"translate, wave64", translate_wave64, 8},
+    {"translate, subgroups", translate_subgroups, 8},
+    {"translate, runs", translate_runs, 8},
+    {"translate, one lane", translate_lanes, 8},
     {"interpret", interpret, 2},
     {"code object", read_elf, 3},
 };

@@ -12,6 +12,7 @@ import pytest
 
 from guestgpu import program_file, translation
 from guestgpu.device import Device
+from guestgpu.errors import Unsupported
 from guestgpu.interpreter import Program, interpret
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "barriers.md"
@@ -61,13 +62,25 @@ def test_on_the_interpreter(index: int) -> None:
         assert windows[BUFFER].tolist() == WANTED[index].tolist()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("index", range(len(WANTED)))
-def test_on_the_device(index: int, device: Device) -> None:
+def test_the_rule_allows_what_the_page_says(index: int) -> None:
+    program, strict = programs()[index], translation.Options(barriers="strict")
+    if RUN_CUT[index]:
+        assert translation.translate(program, strict).report.phases == 0
+    else:
+        with pytest.raises(Unsupported, match="branch_between_runs"):
+            translation.translate(program, strict)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("barriers", ["auto", "strict", "phase"])
+@pytest.mark.parametrize("index", range(len(WANTED)))
+def test_on_the_device(index: int, barriers: str, device: Device) -> None:
     program = programs()[index]
-    module = translation.translate(program)
+    if barriers == "strict" and not RUN_CUT[index]:
+        return
+    module = translation.translate(program, translation.options_for(device, 32, barriers=barriers))
     assert module.report.barriers > 0
-    assert module.report.phases == (program.threads[0] > 32)
     for _ in range(10):
         windows = {BUFFER: np.zeros(64, np.uint32)}
         translation.run(device, program, module, windows)

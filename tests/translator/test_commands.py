@@ -68,6 +68,29 @@ def test_a_refusal_is_one_line_and_data(tmp_path: Path) -> None:
     assert cli._exit_code(Unsupported("x")) == Exit.USAGE
 
 
+@needs_assembler
+def test_what_strict_refuses_is_named_by_its_rule(tmp_path: Path) -> None:
+    report = tmp_path / "r.json"
+    source = file(tmp_path, "loop.s", "L0:\ns_nop 0\ns_barrier\ns_sub_u32 s4, s4, 1\ns_cbranch_scc1 L0\n")
+    arguments = ("translate", source, "--threads", 64, "--report", report, "--barriers")
+    with pytest.raises(Unsupported, match="branch_between_runs"):
+        command(*arguments, "strict")
+    found = json.loads(report.read_text())
+    assert found["barriers"] == "strict"
+    assert found["refusal"] | {"text": ""} == {
+        "name": "branch_between_runs", "text": "", "offset": 12, "instruction": "s_cbranch_scc1", "barrier": 4,
+    }  # fmt: skip
+    command(*arguments, "auto")
+    decisions = json.loads(report.read_text())["report"]["decisions"]
+    assert [(d["subject"], d["offset"], d["choice"]) for d in decisions if d["subject"] == "barrier"] == [
+        ("barrier", 4, "phase")
+    ]
+    command(*arguments, "auto", "--k", 8, "--subgroup", 4)
+    found = json.loads(report.read_text())
+    assert found["report"]["lanes"] == 8
+    assert "subgroup_ballot" in found["report"]["features"] or found["report"]["subgroup"] == 4
+
+
 @needs_clang
 def test_kernels_of_sources_and_objects(tmp_path: Path) -> None:
     found = json.loads(command("translate", CORPUS / "saxpy.cl", "--wave", 64, "--json"))
