@@ -74,8 +74,10 @@ def test_images_sets_and_constants(device: Device, tmp_path: Path) -> None:
 
 
 def test_the_guest_sees_the_texels_at_their_pitches() -> None:
-    _, program = compiled(IMAGES, Options(image_extent=(13, 7, 3)))
+    given = np.arange(13 * 7 * 3, dtype=np.uint32) + 1
+    _, program = compiled(IMAGES, Options(image_extent=(13, 7, 3), images={(1, 2, 1): given.tobytes()}))
     binding = program.bindings[2]
+    assert program.results()[2].reshape(-1).tolist() == given.tolist()
     assert binding.image
     memory = next(w for a, w in program.memory().items() if a <= binding.address < a + len(w))
     image, texels = binding.image, program.results()[2]
