@@ -169,10 +169,9 @@ static void emit_region(struct gg_emit *e, const struct gg_ir_block *block, uint
     for (uint32_t i = first; i <= last; i++)
         if (e->region[block->values[i]] == region)
             before_region(e, block->values[i]);
-    uint32_t outside = e->ids_count, zero = gg_spirv_const(s, 0), one = gg_spirv_const(s, 1),
-             k = gg_spirv_const(s, e->k);
+    uint32_t outside = e->ids_count;
     struct gg_spirv_for loop;
-    e->lane = gg_spirv_begin_for(s, &loop, zero, k, one);
+    e->lane = gg_emit_begin_loop(e, &loop, e->k);
     for (uint32_t i = first; i <= last; i++) {
         gg_value value = block->values[i];
         if (e->region[value] != region)

@@ -102,7 +102,8 @@ struct gg_emit {
     uint32_t *id;          /* in the code that is open, 0: none there */
     uint32_t *ids_used;    /* slots with an id, to forget them when the block ends */
     uint32_t ids_count;
-    uint32_t lane; /* value: the lane that is being emitted; 0 outside lane code */
+    uint32_t never; /* value: 0, which no driver can know */
+    uint32_t lane;  /* value: the lane that is being emitted; 0 outside lane code */
     struct gg_batch batch, scalar_batch;
     uint32_t batch_array[2][GG_IR_ARGS],
         batch_result[2]; /* of scalars, of lanes; 0 until they are needed: emit_batch.c */
@@ -137,6 +138,8 @@ uint32_t gg_emit_lane_word(struct gg_emit *e, gg_value value);                  
 uint32_t gg_emit_lane_bit(struct gg_emit *e, gg_value value);                   /* M or B, of this lane */
 uint32_t gg_emit_mask_word(struct gg_emit *e, gg_value value, uint32_t word);   /* of an M, outside regions */
 uint32_t gg_emit_element(struct gg_emit *e, uint32_t variable, uint32_t index); /* pointer into a Function array */
+/* for (index = 0; index < count; index++), rolled: drivers that copy the body 64 times may never be done. */
+uint32_t gg_emit_begin_loop(struct gg_emit *e, struct gg_spirv_for *loop, uint32_t count);
 void gg_emit_pass_to_phis(struct gg_emit *e, uint32_t from, uint32_t to);
 void gg_emit_take_phis(struct gg_emit *e, const struct gg_ir_block *block);
 

@@ -106,11 +106,10 @@ static void take_all(struct gg_emit *e, const struct gg_batch *batch, bool lanes
 static void loop_over(struct gg_emit *e, const struct gg_batch *batch, bool lanes)
 {
     struct gg_spirv *s = &e->s;
-    uint32_t u32 = gg_spirv_u32(s), zero = gg_spirv_const(s, 0), one = gg_spirv_const(s, 1);
-    uint32_t total = gg_spirv_const(s, batch->count * (lanes ? e->k : 1)), args[GG_IR_ARGS] = {0}, condition = 0;
+    uint32_t u32 = gg_spirv_u32(s), zero = gg_spirv_const(s, 0), args[GG_IR_ARGS] = {0}, condition = 0;
     uint32_t count = gg_emit_access_args(batch->op);
     struct gg_spirv_for loop;
-    uint32_t index = gg_spirv_begin_for(s, &loop, zero, total, one);
+    uint32_t index = gg_emit_begin_loop(e, &loop, batch->count * (lanes ? e->k : 1));
     for (uint32_t a = 0; a < count; a++)
         args[a] = gg_spirv_load(s, u32, gg_emit_element(e, operands(e, lanes, a), index));
     if (count < gg_ir_ops[batch->op].arguments) {

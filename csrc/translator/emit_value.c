@@ -193,6 +193,13 @@ uint32_t gg_emit_mask_word(struct gg_emit *e, gg_value value, uint32_t word)
     return load_u32(e, gg_emit_element(e, e->variable[value], index));
 }
 
+uint32_t gg_emit_begin_loop(struct gg_emit *e, struct gg_spirv_for *loop, uint32_t count)
+{
+    struct gg_spirv *s = &e->s;
+    uint32_t zero = gg_spirv_const(s, 0), one = gg_spirv_const(s, 1), known = gg_spirv_const(s, count);
+    return gg_spirv_begin_for(s, loop, zero, gg_spirv_add(s, known, e->never), one);
+}
+
 /* ---- phis ---- */
 
 static uint32_t predecessor(const struct gg_ir *ir, uint32_t from, uint32_t to)
@@ -241,10 +248,9 @@ void gg_emit_pass_to_phis(struct gg_emit *e, uint32_t from, uint32_t to)
     }
     if (!rolled)
         return;
-    uint32_t zero = gg_spirv_const(s, 0), one = gg_spirv_const(s, 1), k = gg_spirv_const(s, e->k);
     uint32_t outside = e->ids_count;
     struct gg_spirv_for loop;
-    e->lane = gg_spirv_begin_for(s, &loop, zero, k, one);
+    e->lane = gg_emit_begin_loop(e, &loop, e->k);
     for (uint32_t i = 0; i < block->count && e->ir->values[block->values[i]].op == GG_IR_phi; i++) {
         const struct gg_ir_value *phi = &e->ir->values[block->values[i]];
         if (phi->class != GG_IR_V)
@@ -281,9 +287,8 @@ void gg_emit_take_phis(struct gg_emit *e, const struct gg_ir_block *block)
     }
     if (!rolled)
         return;
-    uint32_t zero = gg_spirv_const(s, 0), one = gg_spirv_const(s, 1), k = gg_spirv_const(s, e->k);
     struct gg_spirv_for loop;
-    uint32_t lane = gg_spirv_begin_for(s, &loop, zero, k, one);
+    uint32_t lane = gg_emit_begin_loop(e, &loop, e->k);
     for (uint32_t i = 0; i < block->count && e->ir->values[block->values[i]].op == GG_IR_phi; i++) {
         gg_value phi = block->values[i];
         if (e->ir->values[phi].class != GG_IR_V)

@@ -49,9 +49,21 @@ static uint64_t range_of(const struct buffer *buffer, uint64_t index, uint64_t o
     }
 }
 
-static struct gg_place buffer_place(struct gg_interp *run, const struct gg_wave *wave, const struct gg_inst *inst,
-                                    const struct buffer *buffer, uint32_t lane)
+/*
+ * Swizzling is by index: without one, and without the thread's number for it, the bit does nothing. RADV counts on
+ * that: the V# of a program's constant table takes its high half from s_getpc, whose upper bits are all ones.
+ */
+static bool is_swizzled(const struct buffer *buffer, const struct gg_inst *inst)
 {
+    return buffer->swizzled && (inst->flags & GG_INST_IDXEN || buffer->add_thread);
+}
+
+static struct gg_place buffer_place(struct gg_interp *run, const struct gg_wave *wave, const struct gg_inst *inst,
+                                    const struct buffer *described, uint32_t lane)
+{
+    struct buffer copy = *described;
+    const struct buffer *buffer = &copy;
+    copy.swizzled = is_swizzled(described, inst);
     const struct gg_operand *vaddr = &inst->src[0];
     bool has_index = inst->flags & GG_INST_IDXEN, has_offset = inst->flags & GG_INST_OFFEN;
     uint64_t index = has_index ? gg_read_part(run, wave, vaddr, 0, lane) : 0;

@@ -108,6 +108,9 @@ bool gg_l_buffer(struct gg_lift *l, struct gg_buffer_access *a)
     struct gg_pair index = {zero, zero}, offset = {k(l, (uint32_t)inst->imm), zero};
     if (has_index)
         index.low = gg_l_vector(l, &inst->src[0], 0);
+    else /* swizzling is by index: what has none is linear */
+        d->swizzled =
+            gg_l2(l, GG_IR_and, GG_IR_B, d->swizzled, gg_l1(l, GG_IR_not, GG_IR_B, is_zero(l, d->add_thread)));
     if (has_offset)
         offset = sum(l, offset, (struct gg_pair){gg_l_vector(l, &inst->src[0], has_index ? 1 : 0), zero});
     gg_value lane = gg_ir_make(l->ir, l->at, GG_IR_lane, GG_IR_V, 0, 0, 0, 0, 0);

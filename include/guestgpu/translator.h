@@ -226,7 +226,7 @@ void gg_guest_elf_destroy(struct gg_guest_elf *elf); /* NULL is allowed */
  *
  * Storage buffers of the module (descriptor set 0):
  *   0 guest memory: the windows' bytes one after the other, each from a multiple of 4 on
- *   1 launch, in words: 0-15 user data, 16-18 first workgroup, 19 number of windows, then from word 20 on six a
+ *   1 launch, in words: 0-15 user data, 16-18 first workgroup, 19 number of windows (below 2^31), then from word 20 on six a
  *     window: address low, high; size in bytes low, high; its first word in buffer 0; 0
  *   2 counters, in words: accesses outside the windows: reads, writes; then 64 words that must be 0
  */

@@ -19,7 +19,7 @@ from guestgpu.agree_case import Case
 from guestgpu.device import Device, validate_spirv, versions
 from guestgpu.experiment import Emit
 
-EQUAL, DIFFERS, REFUSED = "equal", "differs", "refused"
+EQUAL, DIFFERS, REFUSED, FAILED = "equal", "differs", "refused", "failed"
 INTERPRETER = 0
 """Stands for k where an outcome is the interpreter's."""
 _REFUSALS = (errors.Unsupported, errors.FormatError, errors.LimitExceeded, errors.ValidationError)
@@ -90,9 +90,13 @@ def _translated(
     figures = {name: float(v) for name, v in vars(module.report).items() if isinstance(v, int) and name in _REPORTED}
     figures |= {"words": len(module.words), "translate_us": 1e6 * spent}
     windows = case.memory()
-    begun = time.perf_counter()
-    found = translation.run(device, case.program, module, windows, case.groups, timeout_s=_DEVICE_S)
-    figures["run_ms"] = 1e3 * (time.perf_counter() - begun)
+    try:
+        found = translation.run(device, case.program, module, windows, case.groups, timeout_s=_DEVICE_S)
+    except errors.DeviceLost:
+        raise
+    except errors.DeviceError as error:  # a driver that cannot make one pipeline may make the next
+        return Outcome(k, FAILED, str(error), figures)
+    figures |= {"pipeline_ms": found.pipeline_ms, "submit_ms": found.submit_ms}
     if counters is not None and (found.reads_outside, found.writes_outside) != counters:
         got = (found.reads_outside, found.writes_outside)
         return Outcome(k, DIFFERS, f"from the interpreter: {got} accesses outside, not {counters}", figures)
@@ -126,7 +130,7 @@ def measure(request: dict[str, Any], emit: Emit) -> None:
             ks = lane_choices(device, case, request["quick"])
             for outcome in check(device, case, ks, request["barriers"]):
                 key = f"{case.name if ':' in case.name else ''} {case.variant} {outcome.way}".strip()
-                statuses = {status: float(outcome.status == status) for status in (EQUAL, DIFFERS, REFUSED)}
+                statuses = {status: float(outcome.status == status) for status in (EQUAL, DIFFERS, REFUSED, FAILED)}
                 figures[key] = {**statuses, "original": float(_has_original(case)), **outcome.figures}
                 if outcome.status != EQUAL:
                     text = f"{key}: {outcome.status} {outcome.text}{_kept(case, outcome, request)}"

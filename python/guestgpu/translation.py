@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import enum
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
@@ -203,11 +204,13 @@ def ir(program: Program) -> str:
 
 
 @dataclass(frozen=True)
-class Counters:
-    """Accesses outside the windows."""
+class Ran:
+    """A dispatch that ran: accesses outside the windows, and ms of the pipeline's creation and of the submission."""
 
     reads_outside: int
     writes_outside: int
+    pipeline_ms: float
+    submit_ms: float
 
 
 def launch_words(
@@ -237,7 +240,7 @@ def run(
     windows: Mapping[int, NDArray[Any]],
     groups: Sequence[int] = (1, 1, 1),
     timeout_s: float = 60.0,
-) -> Counters:
+) -> Ran:
     """Runs a dispatch on a device; the windows' arrays are written in place, as interpret() writes them."""
     from guestgpu.device import Work
 
@@ -245,11 +248,15 @@ def run(
         if not array.flags.c_contiguous or not array.flags.writeable:
             raise ArgumentError(f"window at 0x{address:x}: an array that is read-only or not C-contiguous")
     launch, memory = launch_words(program, windows)
+    begun = time.perf_counter()
     pipeline = device.compute(module.words, 3, subgroup=module.report.subgroup)
+    created = time.perf_counter()
     buffers = [device.buffer_of(memory), device.buffer_of(launch), device.buffer_of(np.zeros(COUNTER_WORDS, np.uint32))]
     try:
         x, y, z = (int(n) or 1 for n in groups)
+        submitted = time.perf_counter()
         device.submit(Work().bind(pipeline, buffers).dispatch(x, y, z), timeout_s)
+        done = time.perf_counter()
         back, counters = buffers[0].read(np.uint32, len(memory)), buffers[2].read(np.uint32, 2)
     finally:
         device.release([pipeline, *buffers])
@@ -258,4 +265,4 @@ def run(
         count = -(-array.nbytes // 4)
         array.reshape(-1).view(np.uint8)[:] = back[word : word + count].view(np.uint8)[: array.nbytes]
         word += count
-    return Counters(int(counters[0]), int(counters[1]))
+    return Ran(int(counters[0]), int(counters[1]), 1e3 * (created - begun), 1e3 * (done - submitted))
