@@ -160,7 +160,7 @@ AT(struct gg_interp_params, registers_in, 64);
 SIZE(struct gg_interp_report, 64);
 SIZE(struct gg_translate_options, 32);
 SIZE(struct gg_translate_decision, 24);
-SIZE(struct gg_translate_report, 64);
+SIZE(struct gg_translate_report, 72);
 SIZE(enum gg_guest_user_sgprs, 4);
 SIZE(struct gg_guest_argument, 24);
 SIZE(struct gg_guest_kernel, 72);

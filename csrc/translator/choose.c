@@ -61,6 +61,7 @@ static int32_t choose_lanes(const struct gg_ir *ir, const struct gg_guest_progra
     *form = (struct gg_emit_form){.shared_code = options->shared_code != 0,
                                   .lanes = lanes,
                                   .subgroup = 1,
+                                  .local_registers = options->local_registers != 0,
                                   .lockstep = options->lockstep != 0,
                                   .reconverge = options->reconverge};
     if (options->subgroup & (options->subgroup - 1))

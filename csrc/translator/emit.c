@@ -292,6 +292,8 @@ static void begin_module(struct gg_emit *e)
     e->buffer[GG_EMIT_MEMORY] = storage_buffer(e, GG_EMIT_MEMORY, "guest_memory");
     e->buffer[GG_EMIT_LAUNCH] = storage_buffer(e, GG_EMIT_LAUNCH, "launch");
     e->buffer[GG_EMIT_COUNTERS] = storage_buffer(e, GG_EMIT_COUNTERS, "counters");
+    if (!e->flat && !e->form->local_registers)
+        e->buffer[GG_EMIT_REGISTERS] = storage_buffer(e, GG_EMIT_REGISTERS, "registers");
     uint32_t u32 = gg_spirv_u32(s), vec3 = gg_spirv_vector(s, u32, 3);
     if (e->lds_words) {
         uint32_t array = gg_spirv_array(s, u32, e->lds_words);
@@ -303,7 +305,8 @@ static void begin_module(struct gg_emit *e)
 }
 
 int32_t gg_emit_module(const struct gg_ir *ir, struct gg_arena *arena, const struct gg_guest_program *program,
-                       const struct gg_emit_form *form, uint32_t **words, uint64_t *word_count, char **message)
+                       const struct gg_emit_form *form, uint32_t **words, uint64_t *word_count,
+                       uint32_t *register_words, char **message)
 {
     struct gg_emit e = {.ir = ir, .arena = arena, .program = program, .form = form, .k = form->lanes};
     e.flat = e.k < ir->wave;
@@ -321,5 +324,6 @@ int32_t gg_emit_module(const struct gg_ir *ir, struct gg_arena *arena, const str
     begin_module(&e);
     gg_emit_declare_variables(&e);
     gg_emit_flow(&e);
+    *register_words = form->local_registers ? 0 : e.register_words;
     return gg_spirv_finish(&e.s, SpvExecutionModelGLCompute, words, word_count, message);
 }

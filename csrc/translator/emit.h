@@ -6,8 +6,9 @@
  * IR to SPIR-V. An invocation carries k lanes of a guest wave, and wave / k invocations, a subgroup of the host,
  * carry the wave. Lane values are held in one of two ways:
  *
- *   rolled  k is the wave: a lane value is an array of k dwords, a mask its words. Code of lanes stands in loops,
- *           one for each run of operations that no lane needs of another (a region, emit_region.c).
+ *   rolled  k is the wave: a lane value is k dwords of a storage buffer or, if asked for, of an array; a mask
+ *           its words. Code of lanes stands in loops, one for each run of operations that no lane needs of another
+ *           (a region, emit_region.c).
  *   flat    k is smaller: a lane value is k ids, a mask k bools; each operation stands k times. Lane j * subgroup +
  *           invocation is copy j. Words of masks are made by ballots.
  *
@@ -21,6 +22,7 @@
  *   1 launch: words 0-15 user data, 16-18 first workgroup, 19 number of windows, then 6 words a window: address
  *     low and high, size in bytes low and high, first word in buffer 0, 0
  *   2 counters: accesses outside the windows: reads, writes; from word 2 on 64 locks of atomics of 64 bits, 0
+ *   3 rolled: registers, so many words an invocation as the report says
  */
 #include "ir.h"
 
@@ -30,7 +32,8 @@ enum {
     GG_EMIT_MEMORY = 0,
     GG_EMIT_LAUNCH = 1,
     GG_EMIT_COUNTERS = 2,
-    GG_EMIT_BUFFERS = 3
+    GG_EMIT_REGISTERS = 3, /* rolled only */
+    GG_EMIT_BUFFERS = 4
 };
 enum {
     GG_LAUNCH_USER_DATA = 0,
@@ -44,12 +47,13 @@ enum {
 
 /* What translate.c decides before code is emitted. */
 struct gg_emit_form {
-    uint32_t lanes;      /* k */
-    uint32_t subgroup;   /* invocations of a wave, a host subgroup; 1: no subgroup is relied on */
-    bool split_waves;    /* k = 1 without subgroups: lanes never meet, the wave is only a number */
-    bool shared_code;    /* memory operations go through batches, whatever k is */
-    bool lockstep;       /* a subgroup's invocations never run apart */
-    uint32_t reconverge; /* enum gg_translate_reconverge */
+    uint32_t lanes;       /* k */
+    uint32_t subgroup;    /* invocations of a wave, a host subgroup; 1: no subgroup is relied on */
+    bool split_waves;     /* k = 1 without subgroups: lanes never meet, the wave is only a number */
+    bool shared_code;     /* memory operations go through batches, whatever k is */
+    bool local_registers; /* rolled lane values stand in Function arrays */
+    bool lockstep;        /* a subgroup's invocations never run apart */
+    uint32_t reconverge;  /* enum gg_translate_reconverge */
     enum gg_emit_barriers {
         GG_EMIT_NO_BARRIERS = 0, /* none, or one wave that waits for itself */
         GG_EMIT_PHASES,
@@ -65,7 +69,12 @@ struct gg_batch {
     uint16_t op; /* enum gg_ir_opcode of the accesses that wait, 0: none do */
     uint32_t imm, count;
     gg_value values[GG_EMIT_BATCH];
-    uint32_t results; /* array that the loop fills, 0: none */
+    uint32_t results; /* array that the loop fills, rolled: where among the registers */
+};
+
+/* Where rolled lane values are that stand in Function arrays: by unit of k registers. */
+struct gg_rolled_array {
+    uint32_t variable, first;
 };
 
 struct gg_emit {
@@ -95,19 +104,21 @@ struct gg_emit {
     bool *stored;       /* of each value: it has a variable */
     bool *after_region; /* rolled: of each scalar: the region before it must have run */
     /* By gg_emit_slot(): */
-    uint32_t *variable;    /* a Function variable; rolled: an array for lanes and masks */
-    uint32_t *base;        /* rolled: where the value's dwords begin in it */
-    uint32_t *phi_input;   /* of each phi: what its predecessors write */
+    uint32_t *variable;  /* a Function variable; rolled: of a mask an array */
+    uint32_t *base;      /* rolled: where a V's dwords begin among the registers */
+    uint32_t *phi_input; /* of each phi: a variable that its predecessors write; rolled V: where among the registers */
     uint32_t *high_dwords; /* of each atomic of 64 bits: an array, emit_wide.c */
     uint32_t *id;          /* in the code that is open, 0: none there */
     uint32_t *ids_used;    /* slots with an id, to forget them when the block ends */
     uint32_t ids_count;
+    uint32_t register_words, first_register; /* rolled: lane values of an invocation; value: where they begin */
+    struct gg_rolled_array *arrays;
     uint32_t never; /* value: 0, which no driver can know */
     uint32_t lane;  /* value: the lane that is being emitted; 0 outside lane code */
     struct gg_batch batch, scalar_batch;
-    uint32_t batch_array[2][GG_IR_ARGS],
-        batch_result[2]; /* of scalars, of lanes; 0 until they are needed: emit_batch.c */
-    uint32_t pc, parked; /* variables of the dispatch loop */
+    uint32_t batch_base[GG_IR_ARGS];                      /* rolled: where operands wait among the registers */
+    uint32_t batch_array[2][GG_IR_ARGS], batch_result[2]; /* of scalars, of flat lanes; 0 until needed: emit_batch.c */
+    uint32_t pc, parked;                                  /* variables of the dispatch loop */
     struct gg_wave_order {
         bool loads, stores; /* the program has such operations */
         uint8_t last;       /* what the block did last: enum in emit_lanes.c */
@@ -117,7 +128,8 @@ struct gg_emit {
 
 /* The module of a program in a form that fits it. */
 int32_t gg_emit_module(const struct gg_ir *ir, struct gg_arena *arena, const struct gg_guest_program *program,
-                       const struct gg_emit_form *form, uint32_t **words, uint64_t *word_count, char **message);
+                       const struct gg_emit_form *form, uint32_t **words, uint64_t *word_count,
+                       uint32_t *register_words, char **message);
 
 /* Which values go to variables, and which region makes them (emit_region.c). */
 int32_t gg_emit_plan(struct gg_emit *e, char **message);
@@ -138,6 +150,7 @@ uint32_t gg_emit_lane_word(struct gg_emit *e, gg_value value);                  
 uint32_t gg_emit_lane_bit(struct gg_emit *e, gg_value value);                   /* M or B, of this lane */
 uint32_t gg_emit_mask_word(struct gg_emit *e, gg_value value, uint32_t word);   /* of an M, outside regions */
 uint32_t gg_emit_element(struct gg_emit *e, uint32_t variable, uint32_t index); /* pointer into a Function array */
+uint32_t gg_emit_rolled(struct gg_emit *e, uint32_t base, uint32_t index);      /* pointer to a rolled lane's dword */
 /* for (index = 0; index < count; index++), rolled: drivers that copy the body 64 times may never be done. */
 uint32_t gg_emit_begin_loop(struct gg_emit *e, struct gg_spirv_for *loop, uint32_t count);
 void gg_emit_pass_to_phis(struct gg_emit *e, uint32_t from, uint32_t to);
@@ -152,6 +165,7 @@ uint32_t gg_emit_any(struct gg_emit *e, gg_value mask);
 uint32_t gg_emit_ballot(struct gg_emit *e, gg_value mask, uint32_t word); /* flat only */
 uint32_t gg_emit_uniform(struct gg_emit *e, uint32_t word);               /* the same for the whole wave */
 void gg_emit_wave_inputs(struct gg_emit *e);
+uint32_t gg_emit_first_register(struct gg_emit *e); /* rolled: where this invocation's begin in buffer 3 */
 /* Before a memory operation of lanes: those of the wave have done all that comes before it. */
 void gg_emit_order(struct gg_emit *e, const struct gg_ir_value *v);
 void gg_emit_wave_barrier(struct gg_emit *e);

@@ -38,14 +38,17 @@ bool gg_emit_waits_for(const struct gg_batch *batch, const struct gg_ir_value *v
     return false;
 }
 
-static uint32_t operands(struct gg_emit *e, bool lanes, uint32_t which)
+/* Pointer to the place of one operand. */
+static uint32_t operand(struct gg_emit *e, bool lanes, uint32_t which, uint32_t index)
 {
     struct gg_spirv *s = &e->s;
+    if (lanes && !e->flat)
+        return gg_emit_rolled(e, e->batch_base[which], index);
     if (!e->batch_array[lanes][which]) {
         uint32_t array = gg_spirv_array(s, gg_spirv_u32(s), GG_EMIT_BATCH * (lanes ? e->k : 1));
         e->batch_array[lanes][which] = gg_spirv_local(s, array, "operand");
     }
-    return e->batch_array[lanes][which];
+    return gg_emit_element(e, e->batch_array[lanes][which], index);
 }
 
 /* The operands of one access of one lane, to their places. */
@@ -55,13 +58,13 @@ static void put(struct gg_emit *e, const struct gg_ir_value *v, bool lanes, uint
     uint32_t count = gg_emit_access_args(v->op);
     for (uint32_t a = 0; a < count; a++) {
         uint32_t word = gg_emit_lane_word(e, v->arg[a]);
-        gg_spirv_store(s, gg_emit_element(e, operands(e, lanes, a), index), word);
+        gg_spirv_store(s, operand(e, lanes, a, index), word);
     }
     if (count == gg_ir_ops[v->op].arguments)
         return;
     uint32_t bit = gg_emit_lane_bit(e, v->arg[count]), one = gg_spirv_const(s, 1), zero = gg_spirv_const(s, 0);
     uint32_t word = gg_spirv_select(s, bit, one, zero);
-    gg_spirv_store(s, gg_emit_element(e, operands(e, lanes, count), index), word);
+    gg_spirv_store(s, operand(e, lanes, count, index), word);
 }
 
 void gg_emit_enqueue(struct gg_emit *e, struct gg_batch *batch, gg_value value)
@@ -72,8 +75,8 @@ void gg_emit_enqueue(struct gg_emit *e, struct gg_batch *batch, gg_value value)
     if (!e->flat && of_lanes(batch)) { /* rolled: in the lane loop, where the operands are */
         uint32_t base = gg_spirv_const(&e->s, batch->count * e->k);
         put(e, v, true, gg_spirv_add(&e->s, e->lane, base));
-        if (v->class == GG_IR_V && !batch->results)
-            batch->results = e->variable[value];
+        if (!batch->count)
+            batch->results = e->base[value];
     }
     batch->values[batch->count++] = value;
 }
@@ -111,13 +114,15 @@ static void loop_over(struct gg_emit *e, const struct gg_batch *batch, bool lane
     struct gg_spirv_for loop;
     uint32_t index = gg_emit_begin_loop(e, &loop, batch->count * (lanes ? e->k : 1));
     for (uint32_t a = 0; a < count; a++)
-        args[a] = gg_spirv_load(s, u32, gg_emit_element(e, operands(e, lanes, a), index));
+        args[a] = gg_spirv_load(s, u32, operand(e, lanes, a, index));
     if (count < gg_ir_ops[batch->op].arguments) {
-        uint32_t word = gg_spirv_load(s, u32, gg_emit_element(e, operands(e, lanes, count), index));
+        uint32_t word = gg_spirv_load(s, u32, operand(e, lanes, count, index));
         condition = gg_spirv_op(s, SpvOpINotEqual, gg_spirv_bool(s), 2, word, zero);
     }
     uint32_t made = gg_emit_access(e, batch->op, batch->imm, args, condition);
-    if (made && batch->results)
+    if (made && lanes && !e->flat)
+        gg_spirv_store(s, gg_emit_rolled(e, batch->results, index), made);
+    else if (made)
         gg_spirv_store(s, gg_emit_element(e, batch->results, index), made);
     gg_spirv_end_for(s, &loop);
 }

@@ -50,6 +50,22 @@ void gg_emit_wave_inputs(struct gg_emit *e)
         e->lane_of[j] = gg_spirv_add(s, e->invocation, gg_spirv_const(s, j * e->form->subgroup));
 }
 
+uint32_t gg_emit_first_register(struct gg_emit *e)
+{
+    struct gg_spirv *s = &e->s;
+    uint32_t u32 = gg_spirv_u32(s), vec3 = gg_spirv_vector(s, u32, 3);
+    uint32_t counts =
+        gg_spirv_load(s, vec3, gg_spirv_builtin(s, SpvStorageClassInput, vec3, SpvBuiltInNumWorkgroups, "groups"));
+    uint32_t linear = gg_spirv_extract(s, u32, e->group, 2);
+    for (uint32_t axis = 2; axis-- > 0;) {
+        uint32_t count = gg_spirv_extract(s, u32, counts, axis), own = gg_spirv_extract(s, u32, e->group, axis);
+        linear = gg_spirv_add(s, gg_spirv_mul(s, linear, count), own);
+    }
+    uint32_t waves = gg_spirv_const(s, e->waves), words = gg_spirv_const(s, e->register_words);
+    uint32_t first = gg_spirv_mul(s, linear, waves), invocation = gg_spirv_add(s, first, e->wave);
+    return gg_spirv_mul(s, invocation, words);
+}
+
 /* Of a lane: its thread's local id, or whether there is such a thread. */
 static uint32_t lane_input(struct gg_emit *e, uint32_t which)
 {
@@ -113,10 +129,7 @@ static uint32_t copy_word(struct gg_emit *e, gg_value value, uint32_t copy)
 
 static uint32_t rolled_lane(struct gg_emit *e, gg_value value, uint32_t lane)
 {
-    uint32_t index = wrapped(e, lane);
-    if (e->base[value])
-        index = gg_spirv_add(&e->s, index, gg_spirv_const(&e->s, e->base[value]));
-    return gg_spirv_load(&e->s, gg_spirv_u32(&e->s), gg_emit_element(e, e->variable[value], index));
+    return gg_spirv_load(&e->s, gg_spirv_u32(&e->s), gg_emit_rolled(e, e->base[value], wrapped(e, lane)));
 }
 
 uint32_t gg_emit_other_lane(struct gg_emit *e, gg_value value, uint32_t lane)

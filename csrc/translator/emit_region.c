@@ -121,13 +121,15 @@ int32_t gg_emit_plan(struct gg_emit *e, char **message)
     e->stored = gg_arena_alloc(e->arena, ir->value_count, sizeof *e->stored);
     e->after_region = gg_arena_alloc(e->arena, ir->value_count, sizeof *e->after_region);
     e->variable = gg_arena_alloc(e->arena, slots, sizeof *e->variable);
+    e->arrays = gg_arena_alloc(e->arena, e->flat ? 1 : 2 * (size_t)ir->value_count + GG_IR_ARGS * GG_EMIT_BATCH,
+                               sizeof *e->arrays);
     e->base = gg_arena_alloc(e->arena, slots, sizeof *e->base);
     e->phi_input = gg_arena_alloc(e->arena, slots, sizeof *e->phi_input);
     e->high_dwords = gg_arena_alloc(e->arena, ir->value_count, sizeof *e->high_dwords);
     e->id = gg_arena_alloc(e->arena, slots, sizeof *e->id);
     e->ids_used = gg_arena_alloc(e->arena, slots, sizeof *e->ids_used);
-    if (!e->region || !e->stored || !e->after_region || !e->variable || !e->base || !e->phi_input || !e->high_dwords ||
-        !e->id || !e->ids_used)
+    if (!e->region || !e->stored || !e->after_region || !e->variable || !e->base || !e->arrays || !e->phi_input ||
+        !e->high_dwords || !e->id || !e->ids_used)
         return gg_fail(message, GG_ERR_MEMORY, "emitter: out of memory");
     struct plan p = {.e = e};
     for (uint32_t b = 0; b < ir->block_count && !e->flat; b++) {

@@ -35,44 +35,85 @@ static uint32_t bit_of_word(struct gg_emit *e, uint32_t word)
 
 /* ---- variables ---- */
 
-/* A dword, 1 or 0 for a bit; of rolled lanes an array: k dwords of a V, its words of an M. */
+/* A dword, 1 or 0 for a bit; of a rolled mask its words. */
 static uint32_t new_variable(struct gg_emit *e, uint32_t class, const char *name)
 {
     struct gg_spirv *s = &e->s;
     uint32_t type = gg_spirv_u32(s);
-    if (!e->flat && (class == GG_IR_V || class == GG_IR_M))
-        type = gg_spirv_array(s, type, class == GG_IR_V ? e->k : e->words);
+    if (!e->flat && class == GG_IR_M)
+        type = gg_spirv_array(s, type, e->words);
     return gg_spirv_local(s, type, name);
 }
 
-/* Results of a region's memory operations: one array, in which each has k dwords. */
-static void declare_results(struct gg_emit *e, const struct gg_ir_block *block, uint32_t first)
+/* Registers for `count` rolled lane values, one after the other: in the buffer, or an array of their own. */
+static uint32_t new_rolled(struct gg_emit *e, uint32_t count)
 {
     struct gg_spirv *s = &e->s;
+    uint32_t base = e->register_words;
+    e->register_words += count * e->k;
+    if (!e->form->local_registers)
+        return base;
+    uint32_t array = gg_spirv_array(s, gg_spirv_u32(s), count * e->k), variable = gg_spirv_local(s, array, "lanes");
+    for (uint32_t i = 0; i < count; i++)
+        e->arrays[base / e->k + i] = (struct gg_rolled_array){variable, base};
+    return base;
+}
+
+uint32_t gg_emit_rolled(struct gg_emit *e, uint32_t base, uint32_t index)
+{
+    struct gg_spirv *s = &e->s;
+    if (e->form->local_registers) {
+        const struct gg_rolled_array *array = &e->arrays[base / e->k];
+        uint32_t offset = gg_spirv_const(s, base - array->first);
+        return gg_emit_element(e, array->variable, gg_spirv_add(s, index, offset));
+    }
+    uint32_t pointer = gg_spirv_pointer(s, SpvStorageClassStorageBuffer, gg_spirv_u32(s)), zero = gg_spirv_const(s, 0);
+    uint32_t within = gg_spirv_add(s, index, gg_spirv_const(s, base));
+    uint32_t at = gg_spirv_add(s, e->first_register, within);
+    return gg_spirv_op(s, SpvOpAccessChain, pointer, 3, e->buffer[GG_EMIT_REGISTERS], zero, at);
+}
+
+/* Results of a region's memory operations stand side by side, as its loop fills them. */
+static void declare_results(struct gg_emit *e, const struct gg_ir_block *block, uint32_t first)
+{
     uint32_t region = e->region[block->values[first]], count = 0;
     for (uint32_t i = first; i < block->count; i++)
         count += e->region[block->values[i]] == region && gg_emit_is_batchable(&e->ir->values[block->values[i]]);
-    uint32_t array = gg_spirv_array(s, gg_spirv_u32(s), count * e->k), variable = gg_spirv_local(s, array, "loaded");
-    uint32_t base = 0;
+    uint32_t base = new_rolled(e, count);
     for (uint32_t i = first; i < block->count; i++) {
         gg_value value = block->values[i];
         if (e->region[value] != region || !gg_emit_is_batchable(&e->ir->values[value]))
             continue;
-        e->variable[value] = variable;
         e->base[value] = base;
         base += e->k;
     }
 }
 
+/* Of rolled lanes. results: the last region whose results have their place. */
+static void declare_rolled(struct gg_emit *e, const struct gg_ir_block *block, uint32_t i, uint32_t *results)
+{
+    gg_value value = block->values[i];
+    const struct gg_ir_value *v = &e->ir->values[value];
+    if (gg_emit_is_batchable(v)) {
+        if (*results != e->region[value])
+            declare_results(e, block, i);
+        *results = e->region[value];
+    } else if (e->stored[value]) {
+        e->base[value] = new_rolled(e, 1);
+    }
+    if (v->op == GG_IR_phi)
+        e->phi_input[value] = new_rolled(e, 1);
+}
+
 void gg_emit_declare_variables(struct gg_emit *e)
 {
+    uint32_t results = 0;
     for (uint32_t b = 0; b < e->ir->block_count; b++)
         for (uint32_t i = 0; i < e->ir->blocks[b].count; i++) {
             gg_value value = e->ir->blocks[b].values[i];
             const struct gg_ir_value *v = &e->ir->values[value];
-            if (!e->flat && gg_emit_is_batchable(v) && v->class == GG_IR_V) {
-                if (!e->variable[value])
-                    declare_results(e, &e->ir->blocks[b], i);
+            if (!e->flat && v->class == GG_IR_V) {
+                declare_rolled(e, &e->ir->blocks[b], i, &results);
                 continue;
             }
             for (e->copy = 0; e->copy < (of_lanes(v) ? e->copies : 1); e->copy++) {
@@ -83,6 +124,12 @@ void gg_emit_declare_variables(struct gg_emit *e)
             }
             e->copy = 0;
         }
+    if (e->flat)
+        return;
+    for (uint32_t a = 0; a < GG_IR_ARGS; a++)
+        e->batch_base[a] = new_rolled(e, GG_EMIT_BATCH);
+    if (!e->form->local_registers)
+        e->first_register = gg_emit_first_register(e);
 }
 
 /* ---- ids ---- */
@@ -123,7 +170,7 @@ void gg_emit_keep(struct gg_emit *e, gg_value value, uint32_t id)
         if (v->class == GG_IR_M)
             keep_rolled_bit(e, variable, id);
         else
-            gg_spirv_store(&e->s, gg_emit_element(e, variable, e->lane), id);
+            gg_spirv_store(&e->s, gg_emit_rolled(e, e->base[value], e->lane), id);
         return;
     }
     gg_spirv_store(&e->s, variable, v->class == GG_IR_B || v->class == GG_IR_M ? word_of_bit(e, id) : id);
@@ -155,12 +202,8 @@ uint32_t gg_emit_lane_word(struct gg_emit *e, gg_value value)
 {
     if (e->flat || e->ir->values[value].class != GG_IR_V)
         return gg_emit_word(e, value);
-    if (!e->id[value]) {
-        uint32_t index = e->lane;
-        if (e->base[value])
-            index = gg_spirv_add(&e->s, index, gg_spirv_const(&e->s, e->base[value]));
-        gg_emit_remember(e, value, load_u32(e, gg_emit_element(e, e->variable[value], index)));
-    }
+    if (!e->id[value])
+        gg_emit_remember(e, value, load_u32(e, gg_emit_rolled(e, e->base[value], e->lane)));
     return e->id[value];
 }
 
@@ -256,7 +299,7 @@ void gg_emit_pass_to_phis(struct gg_emit *e, uint32_t from, uint32_t to)
         if (phi->class != GG_IR_V)
             continue;
         uint32_t word = gg_emit_lane_word(e, e->ir->phi_args[phi->arg[0] + which]);
-        gg_spirv_store(s, gg_emit_element(e, e->phi_input[block->values[i]], e->lane), word);
+        gg_spirv_store(s, gg_emit_rolled(e, e->phi_input[block->values[i]], e->lane), word);
     }
     gg_spirv_end_for(s, &loop);
     gg_emit_forget(e, outside);
@@ -293,8 +336,8 @@ void gg_emit_take_phis(struct gg_emit *e, const struct gg_ir_block *block)
         gg_value phi = block->values[i];
         if (e->ir->values[phi].class != GG_IR_V)
             continue;
-        uint32_t word = load_u32(e, gg_emit_element(e, e->phi_input[phi], lane));
-        gg_spirv_store(s, gg_emit_element(e, e->variable[phi], lane), word);
+        uint32_t word = load_u32(e, gg_emit_rolled(e, e->phi_input[phi], lane));
+        gg_spirv_store(s, gg_emit_rolled(e, e->base[phi], lane), word);
     }
     gg_spirv_end_for(s, &loop);
 }

@@ -107,6 +107,7 @@ int32_t gg_translator_translate(const struct gg_guest_program *program, const st
     struct gg_translate_report found;
     uint32_t *made = NULL;
     uint64_t count = 0;
+    uint32_t register_words = 0;
     int32_t result = check_program(program, message);
     if (!result)
         result = check_options(options, message);
@@ -115,10 +116,11 @@ int32_t gg_translator_translate(const struct gg_guest_program *program, const st
     if (!result)
         result = gg_choose_form(&t.ir, &t.cfg, &t.arena, program, options, &t.form, message);
     if (!result)
-        result = gg_emit_module(&t.ir, &t.arena, program, &t.form, &made, &count, message);
+        result = gg_emit_module(&t.ir, &t.arena, program, &t.form, &made, &count, &register_words, message);
     if (!result) {
         fill_report(&t, program, &found);
         found.features = features_of(made, count);
+        found.register_words = register_words;
         if (!gg_choose_explain(&t.cfg, options, &t.form, &found))
             result = gg_fail(message, GG_ERR_MEMORY, "translation: out of memory for its report");
     }

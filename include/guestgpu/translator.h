@@ -229,6 +229,7 @@ void gg_guest_elf_destroy(struct gg_guest_elf *elf); /* NULL is allowed */
  *   1 launch, in words: 0-15 user data, 16-18 first workgroup, 19 number of windows (below 2^31), then from word 20 on six a
  *     window: address low, high; size in bytes low, high; its first word in buffer 0; 0
  *   2 counters, in words: accesses outside the windows: reads, writes; then 64 words that must be 0
+ *   3 registers, of wave mode only: register_words of the report for each invocation of the dispatch; any content
  */
 enum gg_translate_flow {
     GG_FLOW_AUTO = 0,
@@ -259,7 +260,9 @@ struct gg_translate_options {
        lavapipe, which takes each for one of the whole workgroup. */
     uint32_t lockstep;
     uint32_t shared_code; /* 1: accesses share code, for drivers that compile slowly; so they always do above 2 lanes */
-    uint32_t reserved[1]; /* 0 */
+    /* 1: wave mode keeps lane values in Function arrays, not in buffer 3. llvmpipe compiles that sooner; NVIDIA's
+       driver refuses more than a few. */
+    uint32_t local_registers;
 };
 
 enum gg_translate_subject {
@@ -300,8 +303,9 @@ struct gg_translate_report { /* what the module needs, and what was found */
     uint32_t subgroup;    /* the size that the pipeline must require, of full subgroups; 0: any */
     uint32_t invocations; /* of a workgroup: its size is that, 1, 1 */
     uint32_t lds_words;
-    uint32_t features;   /* enum gg_translate_feature */
-    uint32_t reconverge; /* enum gg_translate_reconverge: what the module asks for */
+    uint32_t register_words; /* of buffer 3 an invocation; 0: there is no such buffer */
+    uint32_t features;       /* enum gg_translate_feature */
+    uint32_t reconverge;     /* enum gg_translate_reconverge: what the module asks for */
     uint32_t decision_count;
     struct gg_translate_decision *decisions; /* gg_free() */
 };

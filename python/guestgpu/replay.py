@@ -157,23 +157,19 @@ class OnDevice:
         self._device, self._options, self._timeout_s = device, options, timeout_s
         self._copies: dict[int, _Copy] = {}
         self._memories: list[Memory] = []  # keeps the keys above
-        self._pipelines: dict[tuple[Any, ...], Pipeline] = {}
+        self._pipelines: dict[tuple[Any, ...], tuple[translation.Module, Pipeline]] = {}
 
     def run(self, program: Program, parts: Sequence[Part], memory: Memory) -> Counters:
-        from guestgpu.device import Work
-
         copy = self._current(memory)
-        counters = self._device.buffer_of(np.zeros(2, np.uint32))
+        counters = self._device.buffer_of(np.zeros(translation.COUNTER_WORDS, np.uint32))
         try:
             for part in parts:
-                pipeline = self._pipeline(replace(program, threads=part.threads))
-                launch = self._device.buffer_of(copy.launch(program, part.first))
-                work = Work().bind(pipeline, [copy.buffer, launch, counters]).dispatch(*part.groups)
+                module, pipeline = self._pipeline(replace(program, threads=part.threads))
+                launch = copy.launch(program, part.first)
                 copy.newer = True
-                try:
-                    self._device.submit(work, self._timeout_s)
-                finally:
-                    self._device.release([launch])
+                translation.dispatch(
+                    self._device, module, pipeline, copy.buffer, launch, counters, part.groups, self._timeout_s
+                )
             found = counters.read(np.uint32, 2).tolist()
         finally:
             self._device.release([counters])
@@ -221,16 +217,16 @@ class OnDevice:
         memory.changed.clear()
         return copy
 
-    def _pipeline(self, program: Program) -> Pipeline:
+    def _pipeline(self, program: Program) -> tuple[translation.Module, Pipeline]:
         key = (program.words.tobytes(), *(v for name, v in vars(program).items() if name not in ("words", "user_data")))
         if key not in self._pipelines:
             self._pipelines[key] = self._compile(program)
         return self._pipelines[key]
 
-    def _compile(self, program: Program) -> Pipeline:
+    def _compile(self, program: Program) -> tuple[translation.Module, Pipeline]:
         options = self._options or translation.options_for(self._device, program.wave)
         module = translation.translate(program, options)
-        return self._device.compute(module.words, 3, subgroup=module.report.subgroup)
+        return module, translation.create_pipeline(self._device, module)
 
 
 # ---- the stream ----

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import enum
+import itertools
+import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -19,13 +21,14 @@ from guestgpu.interpreter import Program
 from guestgpu.native import ffi, lib
 
 if TYPE_CHECKING:  # translating needs no device
-    from guestgpu.device import Device
+    from guestgpu.device import Buffer, Device, Pipeline
 
 Words = NDArray[np.uint32]
 
 USER_DATA_WORDS = 16
 FIRST_GROUP, WINDOW_COUNT, WINDOW_TABLE, WINDOW_WORDS = 16, 19, 20, 6
 """Words of the launch buffer; see gg_translator_translate()."""
+_REGISTER_BYTES = 1 << 28  # of wave mode, a dispatch
 COUNTER_WORDS = 66
 """Two counters, and the locks of atomics of 64 bits."""
 
@@ -69,6 +72,8 @@ class Options:
     """The device runs a subgroup's invocations in lockstep."""
     shared_code: bool = False
     """Memory operations share code: smaller modules, which run more slowly."""
+    local_registers: bool = False
+    """Wave mode keeps lane values in arrays, not in a buffer: sooner compiled by llvmpipe, refused by others."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +101,7 @@ class Report:
     subgroup: int
     invocations: int
     lds_words: int
+    register_words: int
     features: Feature
     reconverge: Reconverge
     decisions: tuple[Decision, ...]
@@ -144,6 +150,7 @@ def translate(program: Program, options: Options = _DEFAULTS) -> Module:
         "reconverge": int(options.reconverge),
         "lockstep": int(options.lockstep),
         "shared_code": int(options.shared_code),
+        "local_registers": int(options.local_registers),
     }
     c = ffi.new("struct gg_translate_options *", given)
     report, message = ffi.new("struct gg_translate_report *"), ffi.new("char **")
@@ -165,7 +172,7 @@ def options_for(device: Device, wave: int, lanes: int = 0, flow: str = "auto", b
     elif info.maximal_reconvergence and knows_maximal_reconvergence():
         reconverge = Reconverge.MAXIMAL
     llvmpipe = info.driver == "llvmpipe"  # it compiles slowly, too
-    return Options(lanes, flow, barriers, subgroup, reconverge, lockstep=llvmpipe, shared_code=llvmpipe)
+    return Options(lanes, flow, barriers, subgroup, reconverge, llvmpipe, llvmpipe, llvmpipe)
 
 
 @cache
@@ -233,6 +240,50 @@ def launch_words(
     return launch, np.concatenate(parts)
 
 
+def create_pipeline(device: Device, module: Module) -> Pipeline:
+    """The module's pipeline, with the subgroup that it needs."""
+    report = module.report
+    return device.compute(module.words, 4 if report.register_words else 3, subgroup=report.subgroup)
+
+
+def _parts(module: Module, groups: Sequence[int]) -> Iterator[tuple[list[int], list[int]]]:
+    """First group and size of parts of a dispatch whose registers fit into _REGISTER_BYTES."""
+    size, part = [int(n) or 1 for n in groups], []
+    each = 4 * module.report.register_words * module.report.invocations
+    most = max(1, _REGISTER_BYTES // each) if each else 1 << 62
+    for count in size:
+        part.append(min(count, max(1, most)))
+        most //= part[-1]
+    for z, y, x in itertools.product(*(range(0, size[axis], part[axis]) for axis in (2, 1, 0))):
+        yield [x, y, z], [min(part[axis], size[axis] - at) for axis, at in enumerate((x, y, z))]
+
+
+def dispatch(
+    device: Device,
+    module: Module,
+    pipeline: Pipeline,
+    memory: Buffer,
+    launch: Words,
+    counters: Buffer,
+    groups: Sequence[int],
+    timeout_s: float = 60.0,
+) -> None:
+    """Runs a module on buffers 0 and 2, with the words of buffer 1; in parts where wave mode needs many registers."""
+    from guestgpu.device import Work
+
+    for first, part in _parts(module, groups):
+        own = launch.copy()
+        own[FIRST_GROUP : FIRST_GROUP + 3] += np.array(first, np.uint32)
+        bound = [memory, device.buffer_of(own), counters]
+        if module.report.register_words:
+            words = module.report.register_words * module.report.invocations * math.prod(part)
+            bound.append(device.buffer(4 * words))
+        try:
+            device.submit(Work().bind(pipeline, bound).dispatch(*part), timeout_s)
+        finally:
+            device.release([bound[1], *bound[3:]])
+
+
 def run(
     device: Device,
     program: Program,
@@ -242,22 +293,19 @@ def run(
     timeout_s: float = 60.0,
 ) -> Ran:
     """Runs a dispatch on a device; the windows' arrays are written in place, as interpret() writes them."""
-    from guestgpu.device import Work
-
     for address, array in windows.items():
         if not array.flags.c_contiguous or not array.flags.writeable:
             raise ArgumentError(f"window at 0x{address:x}: an array that is read-only or not C-contiguous")
     launch, memory = launch_words(program, windows)
     begun = time.perf_counter()
-    pipeline = device.compute(module.words, 3, subgroup=module.report.subgroup)
+    pipeline = create_pipeline(device, module)
     created = time.perf_counter()
-    buffers = [device.buffer_of(memory), device.buffer_of(launch), device.buffer_of(np.zeros(COUNTER_WORDS, np.uint32))]
+    buffers = [device.buffer_of(memory), device.buffer_of(np.zeros(COUNTER_WORDS, np.uint32))]
     try:
-        x, y, z = (int(n) or 1 for n in groups)
         submitted = time.perf_counter()
-        device.submit(Work().bind(pipeline, buffers).dispatch(x, y, z), timeout_s)
+        dispatch(device, module, pipeline, buffers[0], launch, buffers[1], groups, timeout_s)
         done = time.perf_counter()
-        back, counters = buffers[0].read(np.uint32, len(memory)), buffers[2].read(np.uint32, 2)
+        back, counters = buffers[0].read(np.uint32, len(memory)), buffers[1].read(np.uint32, 2)
     finally:
         device.release([pipeline, *buffers])
     word = 0
