@@ -18,8 +18,6 @@ from guestgpu.original import run_original
 ENTRIES = corpus.load(KERNELS)
 
 REFUSED: dict[tuple[str, int], str] = {
-    ("constant_table", 32): "the swizzle bit of a V# whose high half came from s_getpc",
-    ("constant_table", 64): "the swizzle bit of a V# whose high half came from s_getpc",
     ("image_atomics", 32): "image_atomic_smin with a16 is not interpreted",
     ("image_atomics", 64): "image_atomic_smin with a16 is not interpreted",
     ("int16_packed", 32): "v_lshrrev_b16 with op_sel is not decoded",
