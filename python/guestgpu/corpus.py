@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Folders of compute shaders that are compared with their originals, and what their manifest says about them.
 
-for entry in corpus.load("kernels/translator"):
-    program = guest.compile_file(entry.path, entry.options(wave=32))
-    wanted = original.run_original(device, words, program)
-    for difference in corpus.compare(entry, program, got, wanted): ...
+    for entry in corpus.load("kernels/translator"):
+        words = device.compile_glsl_text(entry.path.read_text(), entry.name, device.Stage.COMPUTE)
+        program = guest.compile_spirv(words, entry.name, entry.options(words, wave=32))
+        wanted = original.run_original(gpu, words, program)
+        for difference in corpus.compare(entry, program, got, wanted): ...
+
+A folder without a manifest takes the defaults.
 """
 
 from __future__ import annotations

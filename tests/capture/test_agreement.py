@@ -24,6 +24,7 @@ REFUSED: dict[tuple[str, int], str] = {
     ("int16_packed", 64): "v_lshrrev_b16 with op_sel is not decoded",
     ("lds_life", 64): "bits 6 to 11 of the thread-group size, the wave's number, are 0",
     ("size_3d", 64): "bits 6 to 11 of the thread-group size, the wave's number, are 0",
+    ("subgroup_shuffle_far", 64): "shared VGPRs are not interpreted",
     ("subgroup_shuffles", 64): "shared VGPRs are not interpreted",
 }
 """What the interpreter does not do yet, by program and wave."""

@@ -136,9 +136,12 @@ def on_interpreter(program: GuestProgram, schedule_seed: int = 0) -> list[gpu.Wo
 
 
 def on_translator(device: gpu.Device, program: GuestProgram) -> list[gpu.Words]:
-    memory = program.memory()
-    module = translation.translate(program.program())
-    translation.run(device, program.program(), module, memory, program.dispatch.groups)
+    """By turns in each form that applies."""
+    guest_program, memory = program.program(), program.memory()
+    choices = translation.lane_choices(guest_program, device)
+    lanes = choices[sum(program.push) % len(choices)]
+    module = translation.translate(guest_program, translation.options_for(device, guest_program.wave, lanes))
+    translation.run(device, guest_program, module, memory, program.dispatch.groups)
     return program.results(memory)
 
 
