@@ -292,6 +292,10 @@ def image_steps() -> list[Step]:
     steps.append((f"{mip}image_store_mip v1, v[20:22], s[12:19] dmask:0x1 dim:SQ_RSRC_IMG_2D unorm", []))
     steps.append((f"{mip}v_mov_b32 v10, v5 / image_load v[10:11], v[20:21], s[12:19] dmask:0xf"
                   " dim:SQ_RSRC_IMG_2D unorm d16", ["v10", "v11"]))  # fmt: skip
+    packed = "v_lshl_or_b32 v24, v21, 16, v20 / v_mov_b32 v25, v22 / "
+    steps.append((f"{mip}{packed}image_load v10, v24, s[12:19] dmask:0x1 dim:SQ_RSRC_IMG_2D unorm a16", ["v10"]))
+    steps.append((f"{volume}{packed}image_load v[10:11], v[24:25], s[12:19] dmask:0x3 dim:SQ_RSRC_IMG_3D unorm a16",
+                  four[:2]))  # fmt: skip
     for kind, dim in ((T2D, "2D"), (T3D, "3D"), (T1D_ARRAY, "1D_ARRAY"), (T2D_ARRAY, "2D_ARRAY")):
         size = COORDINATES + image(56, 7, 3, kind, last=4, first=1)
         steps.append((f"{size}image_get_resinfo v[10:13], v22, s[12:19] dmask:0xf dim:SQ_RSRC_IMG_{dim}", four))
@@ -331,7 +335,7 @@ def test_images_of_other_kinds_are_counted(device: Device) -> None:
     ("text", "why"),
     [
         ("image_sample v[1:4], v[1:2], s[4:11], s[12:15] dmask:0xf dim:SQ_RSRC_IMG_2D", "sampling"),
-        ("image_load v[1:4], v1, s[4:11] dmask:0xf dim:SQ_RSRC_IMG_2D unorm a16", "a16, tfe, lwe"),
+        ("image_load v[1:5], v[1:2], s[4:11] dmask:0xf dim:SQ_RSRC_IMG_2D unorm tfe", "tfe, lwe"),
         ("tbuffer_load_format_x v1, off, s[4:7], 0 format:90", "a memory format that does not exist"),
         ("ds_gws_barrier v0 gds", "memory that all groups share"),
         ("ds_add_u32 v0, v1 gds", "memory that all groups share"),
