@@ -21,6 +21,8 @@ from isa_emitted import ROWS, row_name
 from isa_samples import FORMS, Llvm, samples
 from numpy.typing import NDArray
 
+from guestgpu import translator
+from guestgpu.errors import FormatError, Unsupported
 from guestgpu.interpreter import Program
 
 Words = NDArray[np.uint32]
@@ -203,8 +205,12 @@ def texts(wave: int) -> dict[str, list[str]]:
     llvm, found = Llvm("gfx1030", wave), dict[str, list[str]]()
     for form in FORMS:
         for code in range(form.opcodes):
-            for _, text in samples(llvm, form, code, 8, seed=3):
+            for words, text in samples(llvm, form, code, 8, seed=3):
                 name = row_name(text)
+                try:
+                    translator.disassemble(words, "gfx1030", wave)
+                except (FormatError, Unsupported):
+                    continue  # stricter than LLVM
                 if name not in ROWS or SKIPPED.match(name) or any(mark in text for mark in SKIPPED_TEXT):
                     continue
                 if ROWS[name].format != "SMEM" or "_load_" in name:
