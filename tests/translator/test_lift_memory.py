@@ -11,7 +11,7 @@ from assembler import assemble
 from test_lift_lanes import HALF, Step, agree, descriptor
 
 from guestgpu import translation
-from guestgpu.device import Device
+from guestgpu.device import Device, validate_spirv
 from guestgpu.errors import Unsupported
 from guestgpu.interpreter import Gpu, Program, interpret
 
@@ -181,6 +181,20 @@ def test_atomics_of_64_bits_lose_nothing(device: Device) -> None:
     memory = np.zeros(2, np.uint64)
     translation.run(device, program, translation.translate(program), {0x1000: memory}, groups=(8, 1, 1))
     assert memory.tolist() == [1024 * 0x3_F0000001, 128 * 0x3_F0000001]
+
+
+@pytest.mark.parametrize("lanes", [32, 4, 1])
+def test_atomics_of_64_bits_are_valid_in_every_form(lanes: int) -> None:
+    """Their operands are read before a lane is asked whether it takes part: they serve what comes after, too."""
+    text = """
+        global_load_dwordx4 v[4:7], v1, s[0:1]
+        ds_add_rtn_u64 v[4:5], v2, v[6:7]
+        global_atomic_add_x2 v[4:5], v1, v[6:7], s[0:1] glc
+        global_store_dwordx4 v1, v[4:7], s[0:1]
+        s_endpgm
+    """
+    program = Program(words=assemble(text), vgprs=16, threads=(32,), rsrc2=2 << 1, lds_bytes=64)
+    validate_spirv(translation.translate(program, translation.Options(lanes, subgroup=32 // lanes)).words)
 
 
 # ---- scalar memory of gfx1013 ----
