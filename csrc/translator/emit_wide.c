@@ -256,38 +256,41 @@ static struct words lane_words(struct gg_emit *e, const gg_value *arg)
     return (struct words){low, gg_emit_lane_word(e, arg[1])};
 }
 
-static void in_memory(struct gg_emit *e, const struct gg_ir_value *v, uint32_t aligned, struct target *t)
+struct operands { /* read before any condition: what is loaded once stays good for the whole region */
+    uint32_t low, high;
+    struct words data, second;
+};
+
+static void in_memory(struct gg_emit *e, const struct gg_ir_value *v, const struct operands *o, struct target *t)
 {
     struct gg_spirv *s = &e->s;
-    uint32_t none = constant(e, UINT32_MAX), high = gg_emit_lane_word(e, v->arg[1]);
-    struct words data = lane_words(e, v->arg + 2), second = lane_words(e, v->arg + 4);
-    uint32_t at = gg_emit_place(e, aligned, high, 8);
+    uint32_t none = constant(e, UINT32_MAX);
+    uint32_t at = gg_emit_place(e, o->low, o->high, 8);
     uint32_t there = bool_op(e, SpvOpINotEqual, at, none), one = constant(e, 1);
     struct gg_spirv_if block;
     gg_spirv_begin_if(s, &block, there);
     uint32_t index = u32_op(e, SpvOpShiftRightLogical, at, constant(e, 2));
     t->pointer[0] = storage_word(e, GG_EMIT_MEMORY, index);
     t->pointer[1] = storage_word(e, GG_EMIT_MEMORY, gg_spirv_add(s, index, one));
-    t->lock = lock_of(e, aligned);
-    under_lock(e, t, v->imm, data, second);
+    t->lock = lock_of(e, o->low);
+    under_lock(e, t, v->imm, o->data, o->second);
     gg_spirv_end_if(s, &block);
     gg_spirv_begin_if(s, &block, not_of(e, there));
     gg_spirv_atomic(s, SpvOpAtomicIAdd, SpvScopeDevice, storage_word(e, GG_EMIT_COUNTERS, one), one);
     gg_spirv_end_if(s, &block);
 }
 
-static void in_lds(struct gg_emit *e, const struct gg_ir_value *v, uint32_t aligned, struct target *t)
+static void in_lds(struct gg_emit *e, const struct gg_ir_value *v, const struct operands *o, struct target *t)
 {
     struct gg_spirv *s = &e->s;
-    struct words data = lane_words(e, v->arg + 1), second = lane_words(e, v->arg + 3);
     uint32_t limit = constant(e, e->lds_words >= 2 ? 4 * e->lds_words - 7 : 0);
     struct gg_spirv_if block;
-    gg_spirv_begin_if(s, &block, gg_spirv_less(s, aligned, limit));
-    uint32_t index = u32_op(e, SpvOpShiftRightLogical, aligned, constant(e, 2));
+    gg_spirv_begin_if(s, &block, gg_spirv_less(s, o->low, limit));
+    uint32_t index = u32_op(e, SpvOpShiftRightLogical, o->low, constant(e, 2));
     t->pointer[0] = lds_word(e, index);
     t->pointer[1] = lds_word(e, gg_spirv_add(s, index, constant(e, 1)));
-    t->lock = lock_of(e, aligned);
-    under_lock(e, t, v->imm, data, second);
+    t->lock = lock_of(e, o->low);
+    under_lock(e, t, v->imm, o->data, o->second);
     gg_spirv_end_if(s, &block);
 }
 
@@ -306,15 +309,18 @@ uint32_t gg_emit_wide(struct gg_emit *e, const struct gg_ir_value *v)
     gg_spirv_store(s, t.old[0], zero);
     gg_spirv_store(s, t.old[1], zero);
     uint32_t low = gg_emit_lane_word(e, v->arg[0]), active = gg_emit_lane_bit(e, v->arg[lds ? 5 : 6]);
-    uint32_t aligned = u32_op(e, SpvOpBitwiseAnd, low, constant(e, ~7u));
+    struct operands o = {.low = u32_op(e, SpvOpBitwiseAnd, low, constant(e, ~7u))};
+    o.high = lds ? 0 : gg_emit_lane_word(e, v->arg[1]);
+    o.data = lane_words(e, v->arg + (lds ? 1 : 2));
+    o.second = lane_words(e, v->arg + (lds ? 3 : 4));
     if (lds && !e->lds)
         return zero;
     struct gg_spirv_if lane;
     gg_spirv_begin_if(s, &lane, active);
     if (lds)
-        in_lds(e, v, aligned, &t);
+        in_lds(e, v, &o, &t);
     else
-        in_memory(e, v, aligned, &t);
+        in_memory(e, v, &o, &t);
     gg_spirv_end_if(s, &lane);
     return gg_spirv_load(s, u32, t.old[0]);
 }

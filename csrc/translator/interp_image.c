@@ -64,8 +64,11 @@ static bool read_descriptor(struct gg_interp *run, const struct gg_wave *wave, c
 static uint32_t address_part(struct gg_interp *run, const struct gg_wave *wave, const struct gg_inst *inst,
                              uint32_t part, uint32_t lane)
 {
-    uint32_t number = inst->nsa ? inst->mimg.addresses[part] : inst->src[0].value + part;
-    return part < inst->src[0].width ? gg_vgpr(run, wave, number)[lane] : 0;
+    bool halves = inst->flags & GG_INST_A16; /* two of them in a register */
+    uint32_t at = halves ? part / 2 : part;
+    uint32_t number = inst->nsa ? inst->mimg.addresses[at] : inst->src[0].value + at;
+    uint32_t value = at < inst->src[0].width ? gg_vgpr(run, wave, number)[lane] : 0;
+    return halves ? value >> 16 * (part % 2) & 0xffff : value;
 }
 
 /* Dimensions as the instruction names them. */
@@ -177,8 +180,8 @@ void gg_interp_image(struct gg_interp *run, struct gg_wave *wave, const struct g
         gg_interp_unsupported(run, "sampling, and this kind of image access,");
         return;
     }
-    if (inst->flags & (GG_INST_A16 | GG_INST_TFE | GG_INST_LWE) || inst->mimg.dim > DIM_2D_ARRAY) {
-        gg_interp_unsupported(run, "a16, tfe, lwe or a multisampled image");
+    if (inst->flags & (GG_INST_TFE | GG_INST_LWE) || inst->mimg.dim > DIM_2D_ARRAY) {
+        gg_interp_unsupported(run, "tfe, lwe or a multisampled image");
         return;
     }
     if (!read_descriptor(run, wave, inst, &image))

@@ -327,6 +327,55 @@ static gg_value fold_float_zero(struct gg_ir *ir, struct gg_ir_place at, const s
     return gg_ir_make(ir, at, GG_IR_select, v->class, 0, special, nan, zero, 0);
 }
 
+/* A product of constants of which one is 0: what fold_float_zero() would make of it. */
+static bool fold_zero_product(const struct gg_ir_value *v, uint32_t a, uint32_t b, uint32_t *bits)
+{
+    uint32_t x = a & 0x7fffffffu, y = b & 0x7fffffffu;
+    if (v->op != GG_IR_fmul || (x && y))
+        return false;
+    *bits = x > 0x7f7fffffu || y > 0x7f7fffffu ? 0x7fc00000u : (a ^ b) & 0x80000000u;
+    return true;
+}
+
+/* a * b + c with a constant 0 among them, likewise in integers. */
+static gg_value fold_fused_zero(struct gg_ir *ir, struct gg_ir_place at, const struct gg_ir_value *v)
+{
+    enum gg_ir_class class = v->class, bit = class == GG_IR_S ? GG_IR_B : GG_IR_M;
+    uint32_t known[3] = {1, 1, 1};
+    for (int i = 0; i < 3; i++)
+        gg_ir_is_constant(ir, v->arg[i], &known[i]);
+    bool no_product = !(known[0] & 0x7fffffffu) || !(known[1] & 0x7fffffffu);
+    if (v->op != GG_IR_ffma || (!no_product && known[2] & 0x7fffffffu))
+        return 0;
+    gg_value zero = gg_ir_constant(ir, at, GG_IR_S, 0), low = gg_ir_constant(ir, at, GG_IR_S, 0x7fffffffu);
+    gg_value product = gg_ir_make(ir, at, GG_IR_fmul, class, 0, v->arg[0], v->arg[1], 0, 0);
+    if (!no_product) { /* only a product that is 0 itself loses its sign */
+        gg_value none[2];
+        for (int i = 0; i < 2; i++) {
+            gg_value size = gg_ir_make(ir, at, GG_IR_and, class, 0, v->arg[i], low, 0, 0);
+            none[i] = gg_ir_make(ir, at, GG_IR_eq, bit, 0, size, zero, 0, 0);
+        }
+        gg_value exact = gg_ir_make(ir, at, GG_IR_or, bit, 0, none[0], none[1], 0, 0);
+        gg_value signs = gg_ir_make(ir, at, GG_IR_and, class, 0, product, v->arg[2], 0, 0);
+        gg_value size = gg_ir_make(ir, at, GG_IR_and, class, 0, product, low, 0, 0);
+        gg_value is_zero = gg_ir_make(ir, at, GG_IR_eq, bit, 0, size, zero, 0, 0);
+        exact = gg_ir_make(ir, at, GG_IR_and, bit, 0, exact, is_zero, 0, 0); /* not of 0 times infinity */
+        return gg_ir_make(ir, at, GG_IR_select, class, 0, exact, signs, product, 0);
+    }
+    gg_value addend = gg_ir_make(ir, at, GG_IR_and, class, 0, v->arg[2], low, 0, 0);
+    gg_value nothing = gg_ir_make(ir, at, GG_IR_eq, bit, 0, addend, zero, 0, 0);
+    gg_value infinity = gg_ir_constant(ir, at, GG_IR_S, 0x7f800000u),
+             quiet = gg_ir_constant(ir, at, GG_IR_S, 0x400000u);
+    gg_value nan = gg_ir_make(ir, at, GG_IR_lt_u, bit, 0, infinity, addend, 0, 0);
+    gg_value quieted = gg_ir_make(ir, at, GG_IR_or, class, 0, v->arg[2], quiet, 0, 0);
+    gg_value sum = gg_ir_make(ir, at, GG_IR_select, class, 0, nan, quieted, v->arg[2], 0);
+    gg_value signs = gg_ir_make(ir, at, GG_IR_and, class, 0, product, v->arg[2], 0, 0);
+    sum = gg_ir_make(ir, at, GG_IR_select, class, 0, nothing, signs, sum, 0);
+    gg_value size = gg_ir_make(ir, at, GG_IR_and, class, 0, product, low, 0, 0);
+    gg_value invalid = gg_ir_make(ir, at, GG_IR_lt_u, bit, 0, infinity, size, 0, 0);
+    return gg_ir_make(ir, at, GG_IR_select, class, 0, invalid, product, sum, 0);
+}
+
 /* A choice by a condition that an inner choice has made already. */
 static void fold_choices(const struct gg_ir *ir, struct gg_ir_value *v)
 {
@@ -363,6 +412,10 @@ static gg_value fold(struct gg_ir *ir, struct gg_ir_place at, struct gg_ir_value
     bool bit = v->class == GG_IR_M || v->class == GG_IR_B;
     if (left && (right || (v->op == GG_IR_not)) && gg_ir_fold(v->op, a, right ? b : 0, &bits))
         return gg_ir_constant(ir, at, v->class, bit ? bits & 1 : bits);
+    if (left && right && fold_zero_product(v, a, b, &bits))
+        return gg_ir_constant(ir, at, v->class, bits);
+    if (v->op == GG_IR_ffma)
+        return fold_fused_zero(ir, at, v);
     if (left && !right && gg_ir_ops[v->op].flags & GG_IRF_COMMUTES) {
         gg_value swapped = v->arg[0];
         v->arg[0] = v->arg[1];

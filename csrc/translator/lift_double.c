@@ -46,16 +46,6 @@ static struct wide operate(struct gg_lift *l, enum gg_ir_opcode op, const struct
     return made;
 }
 
-static struct wide of_one(struct gg_lift *l, enum gg_ir_opcode op, struct wide a)
-{
-    return operate(l, op, &a, NULL, NULL);
-}
-
-static struct wide of_two(struct gg_lift *l, enum gg_ir_opcode op, struct wide a, struct wide b)
-{
-    return operate(l, op, &a, &b, NULL);
-}
-
 gg_value gg_l_double_compare(struct gg_lift *l, enum gg_ir_opcode op, const gg_value *a, const gg_value *b)
 {
     return gg_ir_make(l->ir, l->at, op, GG_IR_M, 0, a[0], a[1], b[0], b[1]);
@@ -80,6 +70,66 @@ static gg_value above(struct gg_lift *l, struct wide a, uint32_t limit)
 
 static gg_value is_nan(struct gg_lift *l, struct wide a) { return above(l, a, 0x7ff00000); }
 static gg_value is_zero(struct gg_lift *l, struct wide a) { return not_of(l, above(l, a, 0)); }
+
+/* ---- sums and products with a constant 0, in integers: devices take them for x and 0, whatever x is ---- */
+
+static bool is_constant_zero(struct gg_lift *l, struct wide a)
+{
+    uint32_t low, high;
+    return gg_ir_is_constant(l->ir, a.word[0], &low) && gg_ir_is_constant(l->ir, a.word[1], &high) && !low &&
+           !(high & 0x7fffffff);
+}
+
+static struct wide quieted(struct gg_lift *l, struct wide a)
+{
+    a.word[1] = choose(l, is_nan(l, a), v2(l, GG_IR_or, a.word[1], k(l, 0x80000)), a.word[1]);
+    return a;
+}
+
+static struct wide zero_product(struct gg_lift *l, struct wide a, struct wide b)
+{
+    gg_value sign = v2(l, GG_IR_and, v2(l, GG_IR_xor, a.word[1], b.word[1]), k(l, 0x80000000));
+    gg_value infinite = m2(l, GG_IR_or, above(l, a, 0x7fefffff), above(l, b, 0x7fefffff));
+    return (struct wide){{k(l, 0), choose(l, infinite, k(l, 0x7ff80000), sign)}};
+}
+
+/* a + b, of which a is 0 of some sign, or a NaN. */
+static struct wide zero_sum(struct gg_lift *l, struct wide a, struct wide b)
+{
+    struct wide both = {{k(l, 0), v2(l, GG_IR_and, a.word[1], b.word[1])}};
+    struct wide made = select_wide(l, is_zero(l, b), both, quieted(l, b));
+    return select_wide(l, is_nan(l, a), a, made);
+}
+
+/* a * b + 0: only a product that is 0 itself loses its sign. */
+static struct wide product_and_zero(struct gg_lift *l, struct wide a, struct wide b, struct wide zero)
+{
+    struct wide product = operate(l, GG_IR_dmul, &a, &b, NULL);
+    gg_value exact = m2(l, GG_IR_and, m2(l, GG_IR_or, is_zero(l, a), is_zero(l, b)), is_zero(l, product));
+    return select_wide(l, exact, zero_sum(l, zero, product), product);
+}
+
+static struct wide of_one(struct gg_lift *l, enum gg_ir_opcode op, struct wide a)
+{
+    return operate(l, op, &a, NULL, NULL);
+}
+
+static struct wide of_two(struct gg_lift *l, enum gg_ir_opcode op, struct wide a, struct wide b)
+{
+    bool left = is_constant_zero(l, a), right = is_constant_zero(l, b);
+    if (op == GG_IR_dmul && (left || right))
+        return zero_product(l, a, b);
+    if (op == GG_IR_dadd && (left || right))
+        return left ? zero_sum(l, a, b) : zero_sum(l, b, a);
+    return operate(l, op, &a, &b, NULL);
+}
+
+static struct wide fused(struct gg_lift *l, struct wide a, struct wide b, struct wide c)
+{
+    if (is_constant_zero(l, a) || is_constant_zero(l, b))
+        return zero_sum(l, zero_product(l, a, b), c);
+    return is_constant_zero(l, c) ? product_and_zero(l, a, b, c) : operate(l, GG_IR_dfma, &a, &b, &c);
+}
 
 static struct wide flushed(struct gg_lift *l, struct wide a)
 {
@@ -110,12 +160,6 @@ void gg_l_double_flush_source(struct gg_lift *l, gg_value *words)
     struct wide a = flushed(l, (struct wide){{words[0], words[1]}});
     words[0] = a.word[0];
     words[1] = a.word[1];
-}
-
-static struct wide quieted(struct gg_lift *l, struct wide a)
-{
-    a.word[1] = choose(l, is_nan(l, a), v2(l, GG_IR_or, a.word[1], k(l, 0x80000)), a.word[1]);
-    return a;
 }
 
 /* Minimum, or maximum: -0 is below +0, and a NaN loses, but for a signalling one in IEEE mode. */
@@ -179,7 +223,7 @@ static struct wide fraction(struct gg_lift *l, struct wide a)
 
 static struct wide div_fmas(struct gg_lift *l, const struct wide *s)
 {
-    struct wide value = operate(l, GG_IR_dfma, &s[0], &s[1], &s[2]);
+    struct wide value = fused(l, s[0], s[1], s[2]);
     gg_value large = m2(l, GG_IR_lt_u, k(l, 0x3fffffff), magnitude(l, s[2])); /* biased, above 1023 */
     struct wide moved = scaled(l, value, choose(l, large, k(l, 128), k(l, 0u - 128)));
     return select_wide(l, gg_l_mask_at(l, GG_SGPR_VCC_LO), moved, value);
@@ -274,7 +318,7 @@ static bool floating(struct gg_lift *l, const struct wide *s, struct wide *made)
         *made = of_two(l, GG_IR_dmul, s[0], s[1]);
         return true;
     case GG_OP_v_fma_f64:
-        *made = operate(l, GG_IR_dfma, &s[0], &s[1], &s[2]);
+        *made = fused(l, s[0], s[1], s[2]);
         return true;
     case GG_OP_v_min_f64:
         *made = least(l, false, s[0], s[1]);

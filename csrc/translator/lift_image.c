@@ -108,9 +108,12 @@ static void read_descriptor(struct gg_lift *l, struct image *image)
 static gg_value address_part(struct gg_lift *l, uint32_t part)
 {
     const struct gg_inst *inst = l->inst;
-    if (part >= inst->src[0].width)
+    bool halves = inst->flags & GG_INST_A16; /* two of them in a register */
+    uint32_t at = halves ? part / 2 : part;
+    if (at >= inst->src[0].width)
         return k(l, 0);
-    return gg_l_vgpr(l, inst->nsa ? inst->mimg.addresses[part] : inst->src[0].value + part);
+    gg_value value = gg_l_vgpr(l, inst->nsa ? inst->mimg.addresses[at] : inst->src[0].value + at);
+    return halves ? gg_l_part(l, GG_IR_V, value, 16 * (part % 2), 16, false) : value;
 }
 
 static uint32_t coordinates_of(uint32_t dim)
@@ -203,8 +206,8 @@ int32_t gg_lift_image(struct gg_lift *l)
         l->why = "sampling, and this kind of image access";
         return GG_ERR_UNSUPPORTED;
     }
-    if (inst->flags & (GG_INST_A16 | GG_INST_TFE | GG_INST_LWE) || inst->mimg.dim > DIM_2D_ARRAY) {
-        l->why = "a16, tfe, lwe, or an image with samples";
+    if (inst->flags & (GG_INST_TFE | GG_INST_LWE) || inst->mimg.dim > DIM_2D_ARRAY) {
+        l->why = "tfe, lwe, or an image with samples";
         return GG_ERR_UNSUPPORTED;
     }
     read_descriptor(l, &image);

@@ -279,7 +279,7 @@ static int32_t lift_carry(struct gg_lift *l, const struct gg_sources *s, bool su
         subtract ? gg_l_sub_borrow(l, GG_IR_V, a, b, in, &out) : gg_l_add_carry(l, GG_IR_V, a, b, in, &out);
     if (l->inst->flags & GG_INST_CLAMP)
         result = gg_l_select(l, GG_IR_V, out, k(l, subtract ? 0 : UINT32_MAX), result);
-    out = gg_l2(l, GG_IR_and, GG_IR_M, out, gg_l_exec(l));
+    out = gg_l2(l, GG_IR_and, GG_IR_M, out, s->write ? s->write : gg_l_exec(l));
     gg_l_write_result(l, s, result);
     gg_l_set_mask_at(l, l->inst->dst[1].value, out);
     return GG_OK;

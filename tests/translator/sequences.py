@@ -21,6 +21,8 @@ from isa_emitted import ROWS, row_name
 from isa_samples import FORMS, Llvm, samples
 from numpy.typing import NDArray
 
+from guestgpu import translator
+from guestgpu.errors import FormatError, Unsupported
 from guestgpu.interpreter import Program
 
 Words = NDArray[np.uint32]
@@ -144,7 +146,7 @@ def _width(operand: str) -> int:
 RETURNS = ("ds_read", "ds_swizzle", "ds_permute", "ds_bpermute", "ds_append", "ds_consume")
 
 
-def on_lds(name: str, text: str, r: random.Random) -> str:
+def on_lds(name: str, text: str, wave: int, r: random.Random) -> str:
     """A DS instruction on the lane's own 16 bytes, in one of four rows of them."""
     if name == "ds_nop":
         return name
@@ -158,15 +160,15 @@ def on_lds(name: str, text: str, r: random.Random) -> str:
     if "2" in name.split("_")[1] and "32" not in name.split("_")[1]:
         wide, far = "64" in name.split("_")[-1], "st64" in name
         unit = (512 if wide else 256) if far else (8 if wide else 4)
-        rows = [1024 * r.randrange(4) // unit for _ in range(2)]
+        rows = [16 * wave * r.randrange(4) // unit for _ in range(2)]
         if "write" in name or "wrxchg" in name:
-            rows = [1024 // unit * k for k in r.sample(range(4), 2)]
+            rows = [16 * wave // unit * k for k in r.sample(range(4), 2)]
         rows = [min(row, 255) for row in rows]
         return f"{name} {', '.join(made)} offset0:{rows[0]} offset1:{rows[1]}"
     if name == "ds_swizzle_b32":
         kinds = (r.getrandbits(15), 0x8000 | r.getrandbits(8), 0xC000 | r.getrandbits(10), 0xE000 | r.getrandbits(5))
         return f"{name} {', '.join(made)} offset:0x{r.choice(kinds):x}"
-    return f"{name} {', '.join(made)} offset:{1024 * r.randrange(4)}"
+    return f"{name} {', '.join(made)} offset:{16 * wave * r.randrange(4)}"
 
 
 def on_memory(name: str, text: str, r: random.Random) -> str:
@@ -203,8 +205,12 @@ def texts(wave: int) -> dict[str, list[str]]:
     llvm, found = Llvm("gfx1030", wave), dict[str, list[str]]()
     for form in FORMS:
         for code in range(form.opcodes):
-            for _, text in samples(llvm, form, code, 8, seed=3):
+            for words, text in samples(llvm, form, code, 8, seed=3):
                 name = row_name(text)
+                try:
+                    translator.disassemble(words, "gfx1030", wave)
+                except (FormatError, Unsupported):
+                    continue  # stricter than LLVM
                 if name not in ROWS or SKIPPED.match(name) or any(mark in text for mark in SKIPPED_TEXT):
                     continue
                 if ROWS[name].format != "SMEM" or "_load_" in name:
@@ -234,7 +240,7 @@ def instruction(name: str, wave: int, r: random.Random) -> list[str]:
     row, text = ROWS[name], r.choice(texts(wave)[name])
     if row.format == "DS":
         base = [f"s_movk_i32 m0, {16 * r.randrange(8)}"] if re.search(r"append|consume|addtid", name) else []
-        return [*base, on_lds(name, text, r)]
+        return [*base, on_lds(name, text, wave, r)]
     if row.format in ("FLAT", "GLOBAL", "MUBUF"):
         globals_ = [t for t in texts(wave)[name] if t.startswith(("global", "buffer"))]
         return [on_memory(name, r.choice(globals_), r)]
@@ -316,7 +322,7 @@ def program_of(sequences: Sequence[Sequence[str]], wave: int, rsrc1: int = 0xF0 
     lines += ["v_readlane_b32 s54, v63, 29", "v_readlane_b32 s55, v63, 30", "v_readlane_b32 vcc_lo, v63, 31",
               "s_mov_b32 vcc_hi, s5", "s_mov_b32 m0, 0"]  # fmt: skip
     for i in range(4):
-        lines.append(f"ds_write_b128 v{LANE_16}, v[{BANKS['i'][0] + i}:{BANKS['i'][0] + i + 3}] offset:{1024 * i}")
+        lines.append(f"ds_write_b128 v{LANE_16}, v[{BANKS['i'][0] + i}:{BANKS['i'][0] + i + 3}] offset:{16 * wave * i}")
     lines.append("s_mov_b64 exec, s[54:55]" if wave == 64 else "s_mov_b32 exec_lo, s54")
     for n in range(len(sequences)):
         lines += [f"s_cmp_eq_u32 s50, {n}", f"s_cbranch_scc1 L0_{n}"]

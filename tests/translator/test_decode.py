@@ -40,6 +40,11 @@ STRICTER = {
 }
 
 
+NO_OP_SEL_IN_LLVM = {f"v_{name}" for name in ("mul_lo_u16", "lshlrev_b16", "lshrrev_b16", "ashrrev_i16", "max_u16",
+                                              "max_i16", "min_u16", "min_i16")}  # fmt: skip
+"""The hardware has it (RADV's compiler uses it), LLVM leaves the bits out of the text."""
+
+
 def text_of(line: str) -> str:
     """The instruction of a line of disassemble()."""
     found = re.fullmatch(r"[0-9a-f]{4,}:(?: [0-9a-f]{8})+ +(\S.*)", line)
@@ -80,6 +85,8 @@ def test_every_opcode_is_written_as_llvm_writes_it(gpu: str, wave: int, capsys: 
                     assert refused in STRICTER or text == "v_illegal", (form.name, text, refused)
                     stricter[refused] += 1
                 elif not llvm_is_wrong(form, text, ours):
+                    if ours.split()[0] in NO_OP_SEL_IN_LLVM:
+                        ours = re.sub(r" op_sel:\[[01,]+\]", "", ours)
                     assert ours == text, f"{form.name} {code:#x}: {[f'{word:08x}' for word in words]}"
                     equal += 1
             if equal:

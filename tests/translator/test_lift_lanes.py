@@ -77,7 +77,9 @@ def chunk_agrees(steps: Sequence[Step], wave: int, device: Device, lds_bytes: in
     wanted = {OUT: np.zeros(slots * wave, np.uint32), DATA: data.copy()}
     got = {OUT: np.zeros(slots * wave, np.uint32), DATA: data.copy()}
     report = interpret(program, wanted)
-    counters = translation.run(device, program, translation.translate(program), got)
+    choices = translation.lane_choices(program, device)
+    options = translation.options_for(device, wave, choices[len(steps[0][0]) % len(choices)])
+    counters = translation.run(device, program, translation.translate(program, options), got)
     want, have = wanted[OUT].reshape(slots, wave), got[OUT].reshape(slots, wave)
     slot = scalars = 0
     for text, registers in steps:

@@ -11,7 +11,7 @@ from assembler import assemble
 from test_lift_lanes import HALF, Step, agree, descriptor
 
 from guestgpu import translation
-from guestgpu.device import Device
+from guestgpu.device import Device, validate_spirv
 from guestgpu.errors import Unsupported
 from guestgpu.interpreter import Gpu, Program, interpret
 
@@ -183,6 +183,20 @@ def test_atomics_of_64_bits_lose_nothing(device: Device) -> None:
     assert memory.tolist() == [1024 * 0x3_F0000001, 128 * 0x3_F0000001]
 
 
+@pytest.mark.parametrize("lanes", [32, 4, 1])
+def test_atomics_of_64_bits_are_valid_in_every_form(lanes: int) -> None:
+    """Their operands are read before a lane is asked whether it takes part: they serve what comes after, too."""
+    text = """
+        global_load_dwordx4 v[4:7], v1, s[0:1]
+        ds_add_rtn_u64 v[4:5], v2, v[6:7]
+        global_atomic_add_x2 v[4:5], v1, v[6:7], s[0:1] glc
+        global_store_dwordx4 v1, v[4:7], s[0:1]
+        s_endpgm
+    """
+    program = Program(words=assemble(text), vgprs=16, threads=(32,), rsrc2=2 << 1, lds_bytes=64)
+    validate_spirv(translation.translate(program, translation.Options(lanes, subgroup=32 // lanes)).words)
+
+
 # ---- scalar memory of gfx1013 ----
 
 
@@ -292,6 +306,10 @@ def image_steps() -> list[Step]:
     steps.append((f"{mip}image_store_mip v1, v[20:22], s[12:19] dmask:0x1 dim:SQ_RSRC_IMG_2D unorm", []))
     steps.append((f"{mip}v_mov_b32 v10, v5 / image_load v[10:11], v[20:21], s[12:19] dmask:0xf"
                   " dim:SQ_RSRC_IMG_2D unorm d16", ["v10", "v11"]))  # fmt: skip
+    packed = "v_lshl_or_b32 v24, v21, 16, v20 / v_mov_b32 v25, v22 / "
+    steps.append((f"{mip}{packed}image_load v10, v24, s[12:19] dmask:0x1 dim:SQ_RSRC_IMG_2D unorm a16", ["v10"]))
+    steps.append((f"{volume}{packed}image_load v[10:11], v[24:25], s[12:19] dmask:0x3 dim:SQ_RSRC_IMG_3D unorm a16",
+                  four[:2]))  # fmt: skip
     for kind, dim in ((T2D, "2D"), (T3D, "3D"), (T1D_ARRAY, "1D_ARRAY"), (T2D_ARRAY, "2D_ARRAY")):
         size = COORDINATES + image(56, 7, 3, kind, last=4, first=1)
         steps.append((f"{size}image_get_resinfo v[10:13], v22, s[12:19] dmask:0xf dim:SQ_RSRC_IMG_{dim}", four))
@@ -331,7 +349,7 @@ def test_images_of_other_kinds_are_counted(device: Device) -> None:
     ("text", "why"),
     [
         ("image_sample v[1:4], v[1:2], s[4:11], s[12:15] dmask:0xf dim:SQ_RSRC_IMG_2D", "sampling"),
-        ("image_load v[1:4], v1, s[4:11] dmask:0xf dim:SQ_RSRC_IMG_2D unorm a16", "a16, tfe, lwe"),
+        ("image_load v[1:5], v[1:2], s[4:11] dmask:0xf dim:SQ_RSRC_IMG_2D unorm tfe", "tfe, lwe"),
         ("tbuffer_load_format_x v1, off, s[4:7], 0 format:90", "a memory format that does not exist"),
         ("ds_gws_barrier v0 gds", "memory that all groups share"),
         ("ds_add_u32 v0, v1 gds", "memory that all groups share"),

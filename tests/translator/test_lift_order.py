@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from kernels import CASES, copied, guest, launch
 from test_translate import random_case
 
 from guestgpu import translation
 from guestgpu.errors import Unsupported
 from guestgpu.interpreter import Program
 from guestgpu.native import ffi
+from guestgpu.opencl_corpus import CASES, copied, guest, launch
 
 CSRC = Path(__file__).resolve().parents[2] / "csrc"
 Translate = Callable[[Program], bytes]

@@ -33,16 +33,16 @@ MODES = [0xF0 << 12, 0, 0xF0 << 12 | 1 << 23, 0xC0 << 12 | 1 << 21]
 
 
 def nan_like(words: Words) -> NDArray[np.bool_]:
-    """Of v1 to v39 (axis 1), by bank: what is a NaN, whose bits a device chooses."""
+    """Of the registers (axis 1), by bank: what is a NaN, whose bits a device chooses."""
     nan = np.zeros(words.shape, np.bool_)
     first, count = BANKS["f"]
-    at = slice(first - 1, first - 1 + count)
+    at = slice(first, first + count)
     nan[:, at] = (words[:, at] & 0x7FFFFFFF) > 0x7F800000
     first, count = BANKS["d"]
-    low, high = words[:, first - 1 : first - 1 + count : 2], words[:, first : first + count : 2]
+    low, high = words[:, first : first + count : 2], words[:, first + 1 : first + count : 2]
     wide = ((high & 0x7FFFFFFF) > 0x7FF00000) | (((high & 0x7FFFFFFF) == 0x7FF00000) & (low != 0))
-    nan[:, first - 1 : first - 1 + count : 2] = wide
     nan[:, first : first + count : 2] = wide
+    nan[:, first + 1 : first + count : 2] = wide
     return nan
 
 
@@ -50,7 +50,7 @@ def differences(wanted: Words, got: Words) -> NDArray[np.bool_]:
     """Of the registers of all groups: shape (groups, LOADED + 1, lanes)."""
     different = (wanted != got) & ~(nan_like(wanted) & nan_like(got))
     first, count = BANKS["h"]
-    at = slice(first - 1, first - 1 + count)
+    at = slice(first, first + count)
     halves = [np.ascontiguousarray(words[:, at]).view(np.uint16) for words in (wanted, got)]
     nans = [(half & 0x7FFF) > 0x7C00 for half in halves]
     wrong = (halves[0] != halves[1]) & ~(nans[0] & nans[1])
@@ -64,7 +64,11 @@ def run_both(sequences: Sequence[Sequence[str]], wave: int, seed: int, rsrc1: in
     registers = registers_of(rng, groups, wave)
     area = rng.integers(0, 1 << 32, groups * AREA_WORDS, np.uint32, endpoint=False)
     program, results = program_of(sequences, wave, rsrc1), []
-    for run_it in (interpret, lambda p, w, groups: translation.run(device, p, translation.translate(p), w, groups)):
+    choices = translation.lane_choices(program, device)
+    lanes = choices[0] if seed % 8 == 7 else choices[-1]  # a software device takes half a minute for the wave's
+    options = translation.options_for(device, wave, lanes)
+    module = translation.translate(program, options)
+    for run_it in (interpret, lambda p, w, groups: translation.run(device, p, module, w, groups)):
         windows = {BASE: registers.copy(), OUT: np.zeros_like(registers), AREA: area.copy()}
         run_it(program, windows, groups=(groups, 1, 1))
         results.append((windows[OUT], windows[AREA].reshape(groups, AREA_WORDS)))
@@ -75,7 +79,7 @@ def run_both(sequences: Sequence[Sequence[str]], wave: int, seed: int, rsrc1: in
         if wrong[n].any():
             row, lane = (int(i[0]) for i in np.nonzero(wrong[n]))
             was = f"{wanted[n, row, lane]:08x}, got {got[n, row, lane]:08x}"
-            failures.append(f"v{row + 1} lane {lane}: {was}\n    {text}")
+            failures.append(f"v{row} lane {lane}: {was}\n    {text}")
         elif not np.array_equal(wanted_area[n], got_area[n]):
             at = int(np.flatnonzero(wanted_area[n] != got_area[n])[0])
             failures.append(f"word {at}: {wanted_area[n, at]:08x}, got {got_area[n, at]:08x}\n    {text}")
@@ -101,7 +105,7 @@ def agree(seed: int, wave: int, device: Any) -> None:
 
 
 @pytest.mark.parametrize("wave", [32, 64])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(3))
 def test_random_sequences(seed: int, wave: int, device: Any) -> None:
     agree(seed, wave, device)
 
