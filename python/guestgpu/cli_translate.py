@@ -183,7 +183,7 @@ def refusal(error: errors.GuestGpuError) -> dict[str, Any]:
     text = str(error)
     offset = re.search(r"offset 0x([0-9a-f]+)", text)
     rule = next((rule for rule in _STRICT_RULES if f"{rule}:" in text), None)
-    named = re.search(r"offset 0x[0-9a-f]+: (?:branch_between_runs: )?([a-z]+_\w+)", text)
+    named = re.search(r"offset 0x[0-9a-f]+: (?:branch_between_runs: )?(?!word )([a-z]\w*)[: ](?!branch)", text)
     barrier = re.search(r"s_barrier at 0x([0-9a-f]+)", text)
     return {
         "name": rule or _REFUSAL_NAMES.get(error.code or "", "refused"),
