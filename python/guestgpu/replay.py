@@ -163,7 +163,7 @@ class OnDevice:
         from guestgpu.device import Work
 
         copy = self._current(memory)
-        counters = self._device.buffer_of(np.zeros(2, np.uint32))
+        counters = self._device.buffer_of(np.zeros(translation.COUNTER_WORDS, np.uint32))
         try:
             for part in parts:
                 pipeline = self._pipeline(replace(program, threads=part.threads))
