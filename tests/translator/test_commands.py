@@ -85,10 +85,13 @@ def test_what_strict_refuses_is_named_by_its_rule(tmp_path: Path) -> None:
     assert [(d["subject"], d["offset"], d["choice"]) for d in decisions if d["subject"] == "barrier"] == [
         ("barrier", 4, "phase")
     ]
-    command(*arguments, "auto", "--k", 8, "--subgroup", 4)
+    command(*arguments, "auto", "--k", 8)
     found = json.loads(report.read_text())
     assert found["report"]["lanes"] == 8
-    assert "subgroup_ballot" in found["report"]["features"] or found["report"]["subgroup"] == 4
+    assert (found["subgroup"], found["report"]["subgroup"]) == (4, 4)
+    with pytest.raises(ArgumentError, match="8 lanes"):
+        command(*arguments, "auto", "--k", 8, "--subgroup", 16)
+    assert json.loads(report.read_text())["refusal"]["name"] == "lanes"
 
 
 @needs_clang
