@@ -22,6 +22,9 @@ exclude_patterns = ["_build"]
 myst_enable_extensions = ["colon_fence", "substitution"]
 myst_heading_anchors = 3
 myst_substitutions = {
+    "translator_agree_reference": reference_results.translator_agree(
+        HERE.parent / "experiments/translator_agree/reference"
+    ),
     "layout_compare_reference": reference_results.layout_compare(HERE.parent / "experiments/layout_compare/reference"),
 }
 

@@ -15,7 +15,7 @@ import click
 import pytest
 
 from guestgpu.cli import cli
-from test_notebooks import made_rows, write_rows
+from test_notebooks import agree_rows, made_rows, write_rows
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -79,6 +79,22 @@ def test_the_results_page_takes_any_rows(tmp_path: Path, monkeypatch: pytest.Mon
     ratios = [f"{ratio} [{ratio}, {ratio}]" for ratio in ("0.125", "1.000", "0.417", "0.833")]
     cells = ["indexed", "1.000", "4.000", "5.000", *ratios[:3], "FASTER", ratios[3], "100%"]
     assert text.count(f"| {' | '.join(cells)} |") == 2
+
+
+def test_the_results_page_takes_any_rows_of_the_translator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "docs" / "_ext")
+    module = importlib.import_module("reference_results")
+    assert "No reference rows are committed yet" in module.translator_agree(tmp_path)
+    write_rows(tmp_path, agree_rows("first"), agree_rows("second"))
+    text = module.translator_agree(tmp_path)
+    assert text.count(":::{table} first: 3 programs") == text.count(":::{table} second: 3 programs") == 1
+    for line in (
+        "(interpreter) | 2 | 3 | 3 | 0 | 0 | 0",
+        "1 lanes | 1 | 1 | 0 | 1 | 0 | 0",
+        "32 lanes | 1 | 1 | 1 | 0",
+    ):
+        assert text.count(f"| {line}") == 2, text
+    assert text.count("- bad.cl: mismatch: why\n- lost.comp: crash: why") == 2
 
 
 @pytest.mark.slow

@@ -108,7 +108,8 @@ def test_runs_on_the_committed_reference(path: Path, tmp_path: Path) -> None:
 
 def agree_rows(device: str) -> Iterator[dict[str, Any]]:
     """Rows of translator_agree: of three programs one agrees in four ways, one disagrees, one crashed."""
-    way = {"equal": 1, "differs": 0, "refused": 0, "original": 1, "instructions": 10, "words": 500, "run_ms": 2.0}
+    way = {"equal": 1, "differs": 0, "refused": 0, "failed": 0, "original": 1}
+    way |= {"instructions": 10, "words": 500, "pipeline_ms": 1.5, "submit_ms": 2.0}
     other = way | {"equal": 0, "differs": 1}
     ways = {f"wave{wave} {name}": way for wave in (32, 64) for name in ("interpreter", f"k{wave}")}
     common = results.provenance(["guestgpu"], 0) | {

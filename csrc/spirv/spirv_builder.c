@@ -72,30 +72,60 @@ static void with_string(struct gg_spirv *s, enum gg_spirv_section section, SpvOp
 
 uint32_t gg_spirv_id(struct gg_spirv *s) { return s->bound++; }
 
-/*
- * Finds the instruction among the globals, its result id at word `result` not counted, or appends it.
- * A module has a few hundred globals at most: a scan is fast enough and keeps no second table.
- */
+static uint32_t hash_of(const uint32_t *words, unsigned count, unsigned left_out)
+{
+    uint32_t hash = 2166136261u;
+    for (unsigned i = 0; i < count; i++)
+        hash = (hash ^ (i == left_out ? 0 : words[i])) * 16777619u;
+    return hash ^ hash >> 15;
+}
+
+/* Room for one slot more; false when memory ran out. */
+static bool grow_slots(struct gg_spirv *s)
+{
+    if (s->slots_taken + 1 <= s->slot_count / 4 * 3)
+        return true;
+    uint32_t count = s->slot_count ? 2 * s->slot_count : 256;
+    struct gg_spirv_slot *slots = calloc(count, sizeof *slots);
+    if (!slots)
+        return false;
+    for (uint32_t i = 0; i < s->slot_count; i++) {
+        uint32_t to = s->slots[i].hash & (count - 1);
+        while (s->slots[i].at && slots[to].at)
+            to = (to + 1) & (count - 1);
+        if (s->slots[i].at)
+            slots[to] = s->slots[i];
+    }
+    free(s->slots);
+    s->slots = slots;
+    s->slot_count = count;
+    return true;
+}
+
+/* Finds the instruction among the globals, its result id at word `result` not counted, or appends it. */
 static uint32_t unique(struct gg_spirv *s, SpvOp op, const uint32_t *operands, unsigned count, unsigned result)
 {
-    struct gg_words *w = &s->section[GG_SECTION_GLOBALS];
-    uint32_t first = (count + 1) << SpvWordCountShift | (uint32_t)op;
-    /* A failed builder may end in the middle of an instruction. */
-    for (size_t at = 0; !s->failed && at < w->count; at += w->data[at] >> SpvWordCountShift) {
-        if (w->data[at] != first)
-            continue;
-        const uint32_t *have = w->data + at + 1;
-        unsigned i = 0;
-        while (i < count && (i == result || have[i] == operands[i]))
-            i++;
-        if (i == count)
-            return have[result];
+    uint32_t copy[1 + MAX_OPERANDS] = {(count + 1) << SpvWordCountShift | (uint32_t)op};
+    memcpy(copy + 1, operands, count * sizeof *copy);
+    if (s->failed || !grow_slots(s)) {
+        s->failed = true;
+        return gg_spirv_id(s);
     }
-    uint32_t copy[MAX_OPERANDS];
-    memcpy(copy, operands, count * sizeof *copy);
-    copy[result] = gg_spirv_id(s);
-    instruction(s, GG_SECTION_GLOBALS, op, copy, count);
-    return copy[result];
+    struct gg_words *w = &s->section[GG_SECTION_GLOBALS];
+    uint32_t hash = hash_of(copy, 1 + count, 1 + result), slot = hash & (s->slot_count - 1);
+    for (; s->slots[slot].at; slot = (slot + 1) & (s->slot_count - 1)) {
+        const uint32_t *have = w->data + s->slots[slot].at - 1;
+        unsigned i = 0;
+        while (s->slots[slot].hash == hash && i < 1 + count && (i == 1 + result || have[i] == copy[i]))
+            i++;
+        if (i == 1 + count)
+            return have[1 + result];
+    }
+    s->slots[slot] = (struct gg_spirv_slot){hash, (uint32_t)w->count + 1};
+    s->slots_taken++;
+    copy[1 + result] = gg_spirv_id(s);
+    instruction(s, GG_SECTION_GLOBALS, op, copy + 1, count);
+    return copy[1 + result];
 }
 
 void gg_spirv_capability(struct gg_spirv *s, SpvCapability capability)
@@ -132,9 +162,17 @@ uint32_t gg_spirv_constant(struct gg_spirv *s, uint32_t type, uint32_t bits)
     return unique(s, SpvOpConstant, (const uint32_t[]){type, 0, bits}, 3, 1);
 }
 
-uint32_t gg_spirv_u32(struct gg_spirv *s) { return gg_spirv_type(s, SpvOpTypeInt, 2, 32, 0); }
+uint32_t gg_spirv_u32(struct gg_spirv *s)
+{
+    return s->u32 ? s->u32 : (s->u32 = gg_spirv_type(s, SpvOpTypeInt, 2, 32, 0));
+}
+
+uint32_t gg_spirv_bool(struct gg_spirv *s)
+{
+    return s->boolean ? s->boolean : (s->boolean = gg_spirv_type(s, SpvOpTypeBool, 0));
+}
+
 uint32_t gg_spirv_f32(struct gg_spirv *s) { return gg_spirv_type(s, SpvOpTypeFloat, 1, 32); }
-uint32_t gg_spirv_bool(struct gg_spirv *s) { return gg_spirv_type(s, SpvOpTypeBool, 0); }
 uint32_t gg_spirv_const(struct gg_spirv *s, uint32_t value) { return gg_spirv_constant(s, gg_spirv_u32(s), value); }
 
 uint32_t gg_spirv_truth(struct gg_spirv *s, bool value)
@@ -498,6 +536,7 @@ int32_t gg_spirv_finish(struct gg_spirv *s, SpvExecutionModel model, uint32_t **
     }
     for (int i = 0; i < GG_SECTION_COUNT; i++)
         free(s->section[i].data);
+    free(s->slots);
     if (!module)
         return gg_fail(message, GG_ERR_MEMORY, "SPIR-V module: out of memory");
     *words = module;

@@ -137,6 +137,8 @@ static void order_block(struct order *o, uint32_t b, gg_value *old)
 {
     struct gg_ir_block *block = &o->ir->blocks[b];
     uint32_t count = block->count, phis = 0;
+    if (!count)
+        return;
     memcpy(old, block->values, count * sizeof *old);
     block->count = 0;
     for (; phis < count && o->ir->values[old[phis]].op == GG_IR_phi; phis++) /* by the register that they stand for */

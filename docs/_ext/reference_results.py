@@ -34,6 +34,38 @@ def layout_compare(reference: Path) -> str:
     return "\n\n".join(parts)
 
 
+def translator_agree(reference: Path) -> str:
+    """One table for each device and host of the rows in `reference`: what agreed, by the lanes of an invocation."""
+    shards = sorted(reference.glob("*.jsonl"))
+    if not shards:
+        return "No reference rows are committed yet. `guestgpu run translator_agree` tries your own device."
+    cells = [row for row in results.merge(shards).rows if row["kind"] == "cell" and row["device"] is not None]
+    return "\n\n".join(_agreement(of_machine) for of_machine in _grouped(cells, _machine))
+
+
+def _agreement(cells: list[Row]) -> str:
+    statuses = ("equal", "differs", "refused", "failed")
+    columns = ("an invocation carries", "programs", "ways", *statuses)
+    ways: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    for row in cells:
+        for name, found in row["figures"].items():
+            ways.setdefault(name.rpartition(" ")[2], []).append((row["point"]["program"], found))
+    lines = [columns, ["---", *["--:"] * (len(columns) - 1)]]
+    for way in sorted(ways, key=lambda way: int(way[1:]) if way[1:].isdecimal() else 0):
+        found = ways[way]
+        counts = [sum(int(figures.get(status) or 0) for _, figures in found) for status in statuses]
+        name = f"{way[1:]} lanes" if way[1:].isdecimal() else "(interpreter)"
+        lines.append([name, str(len({program for program, _ in found})), str(len(found)), *map(str, counts)])
+    rows = ["| " + " | ".join(line) + " |" for line in lines]
+    title = f"{cells[0]['device']['name']}: {len(cells)} programs"
+    table = "\n".join([f":::{{table}} {title}", "", *rows, ":::"])
+    failed = [
+        f"- {row['point']['program']}: {row['status']}: {row['reason'].partition('; guestgpu repro')[0]}"
+        for row in results.failed_cells(cells)
+    ]
+    return "\n\n".join([table, *(["\n".join(failed)] if failed else []), f"<small>{report.caption(cells[0])}</small>"])
+
+
 def _machine(row: Row) -> Any:
     """A software device has the same UUID everywhere, and hosts are never pooled."""
     return row["device"], row["host"]

@@ -20,7 +20,7 @@ from guestgpu.runner import Output, Report
 
 K_CHOICES = ("auto", "1", "2", "4", "8", "16", "32", "64")
 DUMPS = ("ir", "disassembly", "spirv")
-_REFUSED = (errors.Unsupported, errors.FormatError, errors.LimitExceeded)
+_REFUSED = (errors.Unsupported, errors.FormatError, errors.LimitExceeded, errors.ArgumentError)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -105,7 +105,11 @@ def _options(chosen: Mapping[str, Any]) -> Options:
     show_default=True,
     help="How waves meet: strict cuts at barriers and refuses what that cannot do, auto refuses nothing.",
 )
-@click.option("--subgroup", type=click.IntRange(1, 128), help="Lanes of the host's subgroup, for k between.")
+@click.option(
+    "--subgroup",
+    type=click.IntRange(1, 128),
+    help="Lanes of the host's subgroup.  [default: wave / k, of a k between]",
+)
 @click.option("--dump", type=click.Choice(DUMPS), help="Print this form of the program as well.")
 @_file_options
 def translate_command(
@@ -125,7 +129,7 @@ def translate_command(
         "lanes": 0 if k == "auto" else int(k),
         "flow": flow,
         "barriers": barriers,
-        "subgroup": subgroup or 0,
+        "subgroup": subgroup or _subgroup(k, loaded.program.wave),
     }
     try:
         module = translation.translate(loaded.program, translation.Options(**options))
@@ -151,6 +155,11 @@ def translate_command(
     listed = ", ".join(f"{figures[name]} {name.replace('_', ' ')}" for name in shown if name in figures)
     output.say(f"{loaded.name}: {len(module.words)} words of SPIR-V; {listed}")
     output.finish(Report(figures))
+
+
+def _subgroup(k: str, wave: int) -> int:
+    """Of a k between one lane and the wave, what makes it the wave's share; else none is relied on."""
+    return 0 if k == "auto" or int(k) in (1, wave) else wave // int(k)
 
 
 def _dump(loaded: Loaded, dump: str, output: Output) -> None:
@@ -183,7 +192,7 @@ def refusal(error: errors.GuestGpuError) -> dict[str, Any]:
     text = str(error)
     offset = re.search(r"offset 0x([0-9a-f]+)", text)
     rule = next((rule for rule in _STRICT_RULES if f"{rule}:" in text), None)
-    named = re.search(r"offset 0x[0-9a-f]+: (?:branch_between_runs: )?([a-z]+_\w+)", text)
+    named = re.search(r"offset 0x[0-9a-f]+: (?:branch_between_runs: )?(?!word )([a-z]\w*)[: ](?!branch)", text)
     barrier = re.search(r"s_barrier at 0x([0-9a-f]+)", text)
     return {
         "name": rule or _REFUSAL_NAMES.get(error.code or "", "refused"),
@@ -195,7 +204,12 @@ def refusal(error: errors.GuestGpuError) -> dict[str, Any]:
 
 
 _STRICT_RULES = ("branch_between_runs", "group_meets", "run cut")
-_REFUSAL_NAMES = {"GG_ERR_UNSUPPORTED": "unsupported", "GG_ERR_FORMAT": "format", "GG_ERR_LIMIT": "limit"}
+_REFUSAL_NAMES = {
+    "GG_ERR_UNSUPPORTED": "unsupported",
+    "GG_ERR_FORMAT": "format",
+    "GG_ERR_LIMIT": "limit",
+    "GG_ERR_ARGUMENT": "lanes",
+}
 
 
 def needs(words: NDArray[np.uint32]) -> dict[str, Any]:

@@ -167,7 +167,7 @@ def case_of(words: list[int], wanted: list[int] | None = None) -> Case:
 
 
 STORE = [0x34020082, 0xDC708000, 0x00000001 | 0x00 << 16]  # v_lshlrev_b32 v1, 2, v0; global_store_dword v1, v0, s[0:1]
-ENDPGM, SENDMSG = 0xBF810000, 0xBF900001
+ENDPGM, EXPORT = 0xBF810000, [0xF800000F, 0]  # exp mrt0: what a compute program has no use for
 
 
 def test_a_case_comes_back_from_its_file(tmp_path: Path) -> None:
@@ -213,9 +213,9 @@ def test_outcomes(device: Device) -> None:
     outcomes = list(agree.check(device, wrong, [32]))
     assert [o.status for o in outcomes] == [agree.DIFFERS] * 2
     assert outcomes[1].text == "from the original: buffer: item 0: 0x0 where 0x1 is wanted (32 of 32 differ)"
-    refused = list(agree.check(device, case_of([SENDMSG, ENDPGM]), [32]))
+    refused = list(agree.check(device, case_of([*EXPORT, ENDPGM]), [32]))
     assert (refused[-1].status, refused[0].status) == (agree.REFUSED, agree.EQUAL)
-    assert "offset 0x0: s_sendmsg" in refused[-1].text
+    assert "offset 0x0: exp" in refused[-1].text
 
 
 # ---- the command ----
@@ -244,7 +244,7 @@ def test_what_disagrees_or_is_refused_fails_and_can_be_run_again(tmp_path: Path,
     wrong = case_of([*STORE, ENDPGM])
     object.__setattr__(wrong, "host", (np.arange(1, 33, dtype=np.uint32),))
     agree_case.save(compiled / "wrong" / "wave32.json", wrong)
-    agree_case.save(compiled / "refused" / "wave32.json", case_of([SENDMSG, ENDPGM]))
+    agree_case.save(compiled / "refused" / "wave32.json", case_of([*EXPORT, ENDPGM]))
     agree_case.save(compiled / "right" / "wave32.json", case_of([*STORE, ENDPGM]))
     (compiled / "broken").mkdir()
     (compiled / "broken" / "wave32.json").write_text("{}")
@@ -253,7 +253,7 @@ def test_what_disagrees_or_is_refused_fails_and_can_be_run_again(tmp_path: Path,
     counts = found["figures"]
     assert [counts[name] for name in ("programs", "refused", "disagree", "failed")] == [4, 1, 1, 1]
     texts = "\n".join(found["failures"])
-    for text in ("broken: error", "refused: refused", "offset 0x0: s_sendmsg", "wrong: disagrees", "guestgpu repro "):
+    for text in ("broken: error", "refused: refused", "offset 0x0: exp", "wrong: disagrees", "guestgpu repro "):
         assert text in texts
     again = sorted(Path(found["rows"]).parent.glob("repro-*.json"))
     assert [path.stem.rpartition("_")[2] for path in again] == ["k32", "interpreter", "k1", "k32", "k4"]

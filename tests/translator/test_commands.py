@@ -17,7 +17,7 @@ from guestgpu.experiment import Exit
 from guestgpu.interpreter import Program
 
 CORPUS = Path(__file__).resolve().parents[2] / "kernels" / "translator" / "opencl"
-REFUSED = "s_nop 0\ns_sendmsg sendmsg(MSG_INTERRUPT)\n"
+REFUSED = "s_nop 0\nexp mrt0 v0, v0, v0, v0\n"
 ADD = """v_mov_b32 v1, s4
 v_add_nc_u32 v2, v1, v0
 s_mov_b32 s5, exec_lo
@@ -59,12 +59,12 @@ def test_translate_writes_a_module_and_a_report(tmp_path: Path) -> None:
 @needs_assembler
 def test_a_refusal_is_one_line_and_data(tmp_path: Path) -> None:
     report = tmp_path / "r.json"
-    with pytest.raises(Unsupported, match=r"offset 0x4: s_sendmsg"):
+    with pytest.raises(Unsupported, match=r"offset 0x4: exp"):
         command("translate", file(tmp_path, "refused.s", REFUSED), "--report", report)
     found = json.loads(report.read_text())
     assert not found["ok"]
     assert (found["refusal"]["name"], found["refusal"]["offset"]) == ("unsupported", 4)
-    assert found["refusal"]["instruction"] == "s_sendmsg"
+    assert found["refusal"]["instruction"] == "exp"
     assert cli._exit_code(Unsupported("x")) == Exit.USAGE
 
 
@@ -85,10 +85,13 @@ def test_what_strict_refuses_is_named_by_its_rule(tmp_path: Path) -> None:
     assert [(d["subject"], d["offset"], d["choice"]) for d in decisions if d["subject"] == "barrier"] == [
         ("barrier", 4, "phase")
     ]
-    command(*arguments, "auto", "--k", 8, "--subgroup", 4)
+    command(*arguments, "auto", "--k", 8)
     found = json.loads(report.read_text())
     assert found["report"]["lanes"] == 8
-    assert "subgroup_ballot" in found["report"]["features"] or found["report"]["subgroup"] == 4
+    assert (found["subgroup"], found["report"]["subgroup"]) == (4, 4)
+    with pytest.raises(ArgumentError, match="8 lanes"):
+        command(*arguments, "auto", "--k", 8, "--subgroup", 16)
+    assert json.loads(report.read_text())["refusal"]["name"] == "lanes"
 
 
 @needs_clang

@@ -33,8 +33,8 @@ def test_what_fails_is_said() -> None:
         translator_cost.time_ns(NOPS, 0, True)
     with pytest.raises(FormatError, match="offset 0x0"):
         translator_cost.time_ns(Program(np.array([0x7E0202FF], np.uint32), threads=(64,)), 1, False)
-    with pytest.raises(Unsupported, match="offset 0x0: s_sendmsg"):
-        translator_cost.time_ns(Program(np.array([0xBF900001, S_ENDPGM], np.uint32), threads=(64,)), 1, True)
+    with pytest.raises(Unsupported, match="offset 0x0: exp"):
+        translator_cost.time_ns(Program(np.array([0xF800000F, 0, S_ENDPGM], np.uint32), threads=(64,)), 1, True)
     assert lib.gg_translator_time(ffi.NULL, ffi.NULL, 1, ffi.new("uint64_t *"), ffi.NULL) != 0
 
 
