@@ -30,11 +30,11 @@ BASE, AREA, OUT = 0x1_0000_0000, 0x2_0000_0000, 0x3_0000_0000
 AREA_WORDS, LDS_OWN = 512, 4096
 
 # First register and registers of each bank; doubles and pairs take two.
-BANKS = {"i": (1, 12), "f": (14, 6), "h": (20, 4), "d": (24, 8), "l": (32, 8)}
-WRITTEN, WRITTEN_SCALARS = {"i": 4, "f": 2, "h": 2, "d": 4, "l": 4}, 8
+BANKS = {"i": (1, 5), "f": (6, 3), "h": (9, 3), "d": (12, 4), "l": (16, 4)}
+WRITTEN, WRITTEN_SCALARS = {"i": 3, "f": 2, "h": 2, "d": 2, "l": 4}, 8
 """Of each bank, the first registers are written: what no sequence writes costs nothing where they meet."""
-LOADED = 40
-"""v0 is the lane, v1 to v39 have a bank; v40 takes what a device rounds in its own way; v60, v61 are addresses."""
+LOADED = 20
+"""v0 is the lane, v1 to v19 have a bank; v40 takes what a device rounds in its own way; v60, v61 are addresses."""
 DUMP, LANE_16, LANE = 40, 60, 61
 FIRST_SCALAR, SCALARS = 4, 28
 """s4 to s31; s[36:39] is a V#, s[48:49] the group's own memory."""
@@ -286,7 +286,7 @@ def _mixed(rng: np.random.Generator, special: Sequence[int], shape: tuple[int, .
 
 
 def registers_of(rng: np.random.Generator, groups: int, wave: int) -> Words:
-    """Initial registers, shape (groups, LOADED + 1, wave): v1 to v39 by bank, then a row of scalars."""
+    """Initial registers, shape (groups, LOADED + 1, wave): v1 to v19 by bank, then a row of scalars."""
     table = np.zeros((groups, LOADED + 1, wave), np.uint32)
     table[:] = _mixed(rng, SPECIAL_WORDS, table.shape, 32)
     first, count = BANKS["f"]
@@ -302,7 +302,7 @@ def registers_of(rng: np.random.Generator, groups: int, wave: int) -> Words:
 
 
 def program_of(sequences: Sequence[Sequence[str]], wave: int, rsrc1: int = 0xF0 << 12) -> Program:
-    """Group n runs sequence n. Registers come and go through LDS, by loops: accesses of memory take a device long."""
+    """Group n runs sequence n. Only what may be written is stored: accesses of memory take a device long."""
     row, every = 4 * wave, "s_mov_b64 exec, -1" if wave == 64 else "s_mov_b32 exec_lo, -1"
     size = row * (LOADED + 1)
     lines = [
@@ -311,18 +311,17 @@ def program_of(sequences: Sequence[Sequence[str]], wave: int, rsrc1: int = 0xF0 
         "s_mov_b32 s36, s48", "s_and_b32 s37, s49, 0xffff", "s_or_b32 s37, s37, 0x100000", "s_movk_i32 s38, 0x40",
         "s_mov_b32 s39, 0x16fac",
         f"v_mov_b32 v{LANE}, v0", f"v_lshlrev_b32 v{LANE_16}, 4, v0", f"s_mul_i32 s51, s50, {size}",
-        "v_lshlrev_b32 v59, 2, v0", "v_add_nc_u32 v62, s51, v59", "s_mov_b32 s60, 0", "L0_in:",
-        "global_load_dword v63, v62, s[56:57]", f"v_add_nc_u32 v62, {row}, v62", "s_waitcnt vmcnt(0)",
-        f"ds_write_b32 v59, v63 offset:{LDS_OWN}", f"v_add_nc_u32 v59, {row}, v59", "s_add_u32 s60, s60, 1",
-        f"s_cmp_le_u32 s60, {LOADED}", "s_cbranch_scc1 L0_in", "v_lshlrev_b32 v59, 2, v0",
+        "v_lshlrev_b32 v62, 2, v0", "v_add_nc_u32 v62, s51, v62", f"v_mov_b32 v{DUMP}, 0",
     ]  # fmt: skip
-    lines += [f"ds_read_b32 v{n}, v59 offset:{LDS_OWN + row * n}" for n in range(1, LOADED)]
-    lines += [f"ds_read_b32 v63, v59 offset:{LDS_OWN + row * LOADED}", f"v_mov_b32 v{DUMP}, 0"]
+    for n in range(1, LOADED + 1):
+        register = 63 if n == LOADED else n
+        lines += [f"v_add_nc_u32 v62, {row}, v62", f"global_load_dword v{register}, v62, s[56:57]"]
     lines += [f"v_readlane_b32 s{FIRST_SCALAR + i}, v63, {i}" for i in range(SCALARS)]
     lines += ["v_readlane_b32 s54, v63, 29", "v_readlane_b32 s55, v63, 30", "v_readlane_b32 vcc_lo, v63, 31",
               "s_mov_b32 vcc_hi, s5", "s_mov_b32 m0, 0"]  # fmt: skip
+    first = BANKS["l"][0]
     for i in range(4):
-        lines.append(f"ds_write_b128 v{LANE_16}, v[{BANKS['i'][0] + i}:{BANKS['i'][0] + i + 3}] offset:{16 * wave * i}")
+        lines.append(f"ds_write_b128 v{LANE_16}, v[{first}:{first + 3}] offset:{16 * wave * i}")
     lines.append("s_mov_b64 exec, s[54:55]" if wave == 64 else "s_mov_b32 exec_lo, s54")
     for n in range(len(sequences)):
         lines += [f"s_cmp_eq_u32 s50, {n}", f"s_cbranch_scc1 L0_{n}"]
@@ -332,15 +331,15 @@ def program_of(sequences: Sequence[Sequence[str]], wave: int, rsrc1: int = 0xF0 
     lines += ["L0:", "s_cselect_b32 s60, 1, 0", "s_mov_b32 s61, m0", every, "v_mov_b32 v63, 0"]
     kept = [*(f"s{FIRST_SCALAR + i}" for i in range(SCALARS)), "vcc_lo", "vcc_hi", "s60", "s61"]
     lines += [f"v_writelane_b32 v63, {name}, {i}" for i, name in enumerate(kept)]
-    lines += ["v_lshlrev_b32 v59, 2, v0", f"ds_read_b32 v62, v{LANE_16}"]
-    lines += [f"ds_write_b32 v59, v{n} offset:{LDS_OWN + row * n}" for n in range(1, LOADED)]
-    lines += [f"ds_write_b32 v59, v62 offset:{LDS_OWN}", f"ds_write_b32 v59, v63 offset:{LDS_OWN + row * LOADED}"]
     lines += [
-        f"s_mul_i32 s51, s50, {size}", "v_add_nc_u32 v62, s51, v59", "s_mov_b32 s60, 0", "s_waitcnt lgkmcnt(0)",
-        "L0_out:", f"ds_read_b32 v63, v59 offset:{LDS_OWN}", f"v_add_nc_u32 v59, {row}, v59", "s_waitcnt lgkmcnt(0)",
-        "global_store_dword v62, v63, s[58:59]", f"v_add_nc_u32 v62, {row}, v62", "s_add_u32 s60, s60, 1",
-        f"s_cmp_le_u32 s60, {LOADED}", "s_cbranch_scc1 L0_out", "s_endpgm",
+        f"s_mul_i32 s51, s50, {size}", "v_lshlrev_b32 v62, 2, v0", "v_add_nc_u32 v62, s51, v62",
+        f"ds_read_b32 v59, v{LANE_16}", "s_waitcnt lgkmcnt(0)", "global_store_dword v62, v59, s[58:59]",
     ]  # fmt: skip
+    for n in range(1, LOADED + 1):
+        lines.append(f"v_add_nc_u32 v62, {row}, v62")
+        if n == LOADED or any(first <= n < first + WRITTEN[bank] for bank, (first, _) in BANKS.items()):
+            lines.append(f"global_store_dword v62, v{63 if n == LOADED else n}, s[58:59]")
+    lines.append("s_endpgm")
     data = [word for address in (BASE, OUT, AREA) for word in (address & 0xFFFFFFFF, address >> 32)]
     return Program(words=assemble("\n".join(lines), wave), wave=wave, vgprs=64, threads=(wave,),
-                   lds_bytes=LDS_OWN + size, rsrc1=rsrc1, rsrc2=6 << 1 | 1 << 7, user_data=tuple(data))  # fmt: skip
+                   lds_bytes=LDS_OWN, rsrc1=rsrc1, rsrc2=6 << 1 | 1 << 7, user_data=tuple(data))  # fmt: skip

@@ -65,7 +65,7 @@ def run_both(sequences: Sequence[Sequence[str]], wave: int, seed: int, rsrc1: in
     area = rng.integers(0, 1 << 32, groups * AREA_WORDS, np.uint32, endpoint=False)
     program, results = program_of(sequences, wave, rsrc1), []
     choices = translation.lane_choices(program, device)
-    lanes = choices[0] if seed % 8 == 7 else choices[-1]  # a software device takes half a minute for the wave's
+    lanes = choices[-1] if seed % 8 == 7 else choices[0]  # a software device takes longest for few lanes
     options = translation.options_for(device, wave, lanes)
     module = translation.translate(program, options)
     for run_it in (interpret, lambda p, w, groups: translation.run(device, p, module, w, groups)):
@@ -95,7 +95,7 @@ def random_sequences(seed: int, wave: int, count: int, length: int) -> list[list
     return [sequence(chosen[length * n : length * (n + 1)], wave, r) for n in range(count)]
 
 
-COUNT, LENGTH = 5, 4
+COUNT, LENGTH = 8, 4
 
 
 def agree(seed: int, wave: int, device: Any) -> None:
@@ -105,13 +105,13 @@ def agree(seed: int, wave: int, device: Any) -> None:
 
 
 @pytest.mark.parametrize("wave", [32, 64])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_random_sequences(seed: int, wave: int, device: Any) -> None:
     agree(seed, wave, device)
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("seed", range(4000))
+@pytest.mark.parametrize("seed", range(2500))
 def test_many_random_sequences(seed: int, device: Any) -> None:
     """20,000 in all."""
     agree(100 + seed, 64 if seed % 4 == 3 else 32, device)
