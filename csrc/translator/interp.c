@@ -43,10 +43,16 @@ static uint64_t threads_of(const struct gg_guest_program *program)
 }
 
 /* VGPRs are allocated in eights, or in fours of a wave64. */
-static uint32_t vgprs_of(const struct gg_guest_program *program)
+static uint32_t own_vgprs_of(const struct gg_guest_program *program)
 {
     uint32_t granule = lanes_of(program) == 64 ? 4 : 8, field = program->rsrc1 & 63;
     return program->vgprs ? program->vgprs : (field + 1) * granule;
+}
+
+/* Behind them, of a wave64, those that its halves share: RSRC3 counts them in eights. */
+static uint32_t vgprs_of(const struct gg_guest_program *program)
+{
+    return own_vgprs_of(program) + (lanes_of(program) == 64 ? 8 * (program->rsrc3 & 15) : 0);
 }
 
 static uint32_t lds_of(const struct gg_guest_program *program)
@@ -79,8 +85,6 @@ static int32_t check_program(const struct gg_guest_program *program, char **mess
     if (user_sgprs > GG_GUEST_USER_DATA)
         return gg_fail(message, GG_ERR_LIMIT, "program: RSRC2 has %u user SGPRs, at most %u", user_sgprs,
                        GG_GUEST_USER_DATA);
-    if (program->rsrc3 & 15)
-        return gg_fail(message, GG_ERR_UNSUPPORTED, "program: RSRC3 asks for shared VGPRs");
     if (program->rsrc1 >> 26 & 1)
         return gg_fail(message, GG_ERR_UNSUPPORTED, "program: RSRC1 sets FP16_OVFL");
     return GG_OK;
@@ -284,9 +288,27 @@ static const struct gg_step *step_at(struct gg_interp *run, struct program_cache
 
 /* ---- Execution ---- */
 
+/*
+ * A shared VGPR has one dword for lane n and lane n + 32: a wave64 is executed half by half, so what the upper half
+ * has written is what stays.
+ */
+static void share_vgprs(struct gg_interp *run, struct gg_wave *wave, const struct gg_operand *dst, uint64_t exec)
+{
+    for (uint32_t i = 0; dst->kind == GG_OPERAND_VGPR && i < or_one(dst->width); i++) {
+        if (dst->value + i < run->own_vgprs)
+            continue;
+        uint32_t *lanes = gg_vgpr(run, wave, dst->value + i);
+        for (uint32_t lane = 0; lane < 32; lane++) {
+            uint32_t written = lanes[exec >> (lane + 32) & 1 ? lane + 32 : lane];
+            lanes[lane] = lanes[lane + 32] = exec >> lane & 1 || exec >> (lane + 32) & 1 ? written : lanes[lane];
+        }
+    }
+}
+
 static void execute(struct gg_interp *run, struct gg_wave *wave, const struct gg_step *step)
 {
     const struct gg_inst *inst = &step->inst;
+    uint64_t exec = gg_exec(run, wave);
     run->step = step;
     wave->pc += 4u * inst->words;
     switch (inst->format) {
@@ -332,6 +354,11 @@ static void execute(struct gg_interp *run, struct gg_wave *wave, const struct gg
         gg_interp_unsupported(run, "it");
         break;
     }
+    if (run->own_vgprs == run->vgprs)
+        return;
+    if (inst->op == GG_OP_v_writelane_b32) /* goes past EXEC */
+        exec = UINT64_C(1) << (gg_read_uniform(run, wave, &inst->src[1]) & 63);
+    share_vgprs(run, wave, &inst->dst[0], exec);
 }
 
 static uint64_t next_random(struct gg_interp *run)
@@ -415,7 +442,8 @@ static void launch_wave(struct gg_interp *run, struct gg_wave *wave)
 {
     const struct gg_guest_program *program = run->program;
     uint32_t rsrc1 = program->rsrc1, rsrc2 = program->rsrc2, sgpr = rsrc2 >> 1 & 31;
-    uint32_t wave_bit = program->target.gpu == GG_GUEST_GFX1013 ? 6 : 20; /* of thread-group size */
+    /* Of thread-group size: ACO reads bits 6-11 of both GPUs, LLVM and ACO bits 20-24 of gfx1030. */
+    uint32_t number = wave->index << 6 | (program->target.gpu == GG_GUEST_GFX1013 ? 0 : wave->index << 20);
     uint32_t first = wave->index * run->lanes, threads = (uint32_t)threads_of(program);
     uint32_t here = threads - first < run->lanes ? threads - first : run->lanes;
     uint32_t size_x = or_one(program->threads[0]), size_y = or_one(program->threads[1]);
@@ -425,7 +453,7 @@ static void launch_wave(struct gg_interp *run, struct gg_wave *wave)
         if (rsrc2 >> (7 + i) & 1)
             wave->sgpr[sgpr++] = run->group[i];
     if (rsrc2 >> 10 & 1)
-        wave->sgpr[sgpr++] = run->wave_count | wave->index << wave_bit | (wave->index ? 0 : 1u << 31);
+        wave->sgpr[sgpr++] = run->wave_count | number | (wave->index ? 0 : 1u << 31);
     if (rsrc2 & 1)
         wave->sgpr[sgpr++] = (uint32_t)scratch;
     wave->flat_scratch = program->scratch_address + scratch;
@@ -535,6 +563,7 @@ int32_t gg_translator_interpret(const struct gg_interp_params *params, struct gg
     run.program = params->program;
     run.lanes = lanes_of(run.program);
     run.vgprs = vgprs_of(run.program);
+    run.own_vgprs = own_vgprs_of(run.program);
     run.lds_bytes = lds_of(run.program);
     run.wave_count = (uint32_t)((threads_of(run.program) + run.lanes - 1) / run.lanes);
     run.random = params->schedule_seed;

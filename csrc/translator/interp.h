@@ -69,6 +69,7 @@ struct gg_interp {
     const struct gg_guest_program *program;
     struct gg_interp_report *report;
     uint32_t lanes, vgprs;
+    uint32_t own_vgprs; /* the others are shared by the halves of a wave64 */
     uint32_t group[3];
     uint32_t group_number;
     struct gg_wave *waves;

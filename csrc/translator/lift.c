@@ -80,8 +80,41 @@ gg_value gg_l_vgpr(struct gg_lift *l, uint32_t number)
 
 void gg_l_set_vgpr(struct gg_lift *l, uint32_t number, gg_value value)
 {
+    gg_l_write_vgpr(l, number, gg_l_exec(l), value);
+}
+
+bool gg_l_is_shared(const struct gg_lift *l, uint32_t number)
+{
+    const struct gg_guest_program *p = l->program;
+    uint32_t own = p->vgprs ? p->vgprs : ((p->rsrc1 & 63) + 1) * 4;
+    return l->wave == 64 && p->rsrc3 & 15 && number >= own;
+}
+
+/*
+ * A shared VGPR has one dword for lane n and lane n + 32. The halves of a wave64 are executed one after the other: of
+ * two that write it the upper one's value stays.
+ */
+static gg_value shared_result(struct gg_lift *l, gg_value mask, gg_value value, gg_value old)
+{
+    gg_value lane = gg_ir_make(l->ir, l->at, GG_IR_lane, GG_IR_V, 0, 0, 0, 0, 0), one = gg_lk(l, 1), none = gg_lk(l, 0);
+    gg_value writes = gg_l_select(l, GG_IR_V, mask, one, none), result = old;
+    for (uint32_t half = 0; half < 2; half++) {
+        gg_value index = gg_l2(l, half ? GG_IR_or : GG_IR_and, GG_IR_V, lane, gg_lk(l, half ? 32 : 31));
+        gg_value wrote = gg_l2(l, GG_IR_shuffle, GG_IR_V, writes, index);
+        gg_value is_it = gg_l2(l, GG_IR_eq, GG_IR_M, wrote, one), there = value;
+        if (l->ir->values[value].class == GG_IR_V)
+            there = gg_l2(l, GG_IR_shuffle, GG_IR_V, value, index);
+        result = gg_l_select(l, GG_IR_V, is_it, there, result);
+    }
+    return result;
+}
+
+void gg_l_write_vgpr(struct gg_lift *l, uint32_t number, gg_value mask, gg_value value)
+{
     gg_value old = gg_l_vgpr(l, number);
-    gg_ssa_write(&l->ssa, l->at.block, GG_REG_VGPR + number, gg_l_select(l, GG_IR_V, gg_l_exec(l), value, old));
+    gg_value made =
+        gg_l_is_shared(l, number) ? shared_result(l, mask, value, old) : gg_l_select(l, GG_IR_V, mask, value, old);
+    gg_ssa_write(&l->ssa, l->at.block, GG_REG_VGPR + number, made);
 }
 
 /* The dword of LDS that M0 names: its address, and in bits 16-18 its kind. */
@@ -185,11 +218,12 @@ static gg_value group_size(struct gg_lift *l)
     uint32_t threads = 1;
     for (int i = 0; i < 3; i++)
         threads *= t[i] ? t[i] : 1;
-    uint32_t waves = (threads + l->wave - 1) / l->wave, at = l->program->target.gpu == GG_GUEST_GFX1013 ? 6 : 20;
+    uint32_t waves = (threads + l->wave - 1) / l->wave;
     gg_value wave = input(l, GG_IR_S, GG_IR_IN_WAVE);
     gg_value is_first = gg_l2(l, GG_IR_eq, GG_IR_B, wave, gg_lk(l, 0));
     gg_value first = gg_l_select(l, GG_IR_S, is_first, gg_lk(l, 0x80000000u), gg_lk(l, 0));
-    gg_value number = gg_l2(l, GG_IR_shl, GG_IR_S, wave, gg_lk(l, at));
+    uint32_t places = l->program->target.gpu == GG_GUEST_GFX1013 ? 1u << 6 : 1u << 20 | 1u << 6; /* see interp.c */
+    gg_value number = gg_l2(l, GG_IR_mul, GG_IR_S, wave, gg_lk(l, places));
     return gg_l2(l, GG_IR_or, GG_IR_S, gg_l2(l, GG_IR_or, GG_IR_S, number, first), gg_lk(l, waves));
 }
 

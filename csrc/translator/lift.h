@@ -88,6 +88,8 @@ void gg_l_set_mask_at(struct gg_lift *l, uint32_t number, gg_value mask);
 gg_value gg_l_exec(struct gg_lift *l);
 gg_value gg_l_vgpr(struct gg_lift *l, uint32_t number);
 void gg_l_set_vgpr(struct gg_lift *l, uint32_t number, gg_value value); /* for the lanes of EXEC */
+bool gg_l_is_shared(const struct gg_lift *l, uint32_t number);          /* a VGPR, by the halves of a wave64 */
+void gg_l_write_vgpr(struct gg_lift *l, uint32_t number, gg_value mask, gg_value value); /* lanes of a mask */
 
 /* Operands of the instruction: dword i of one; 0 when its kind cannot be read here. */
 gg_value gg_l_scalar(struct gg_lift *l, const struct gg_operand *operand, uint32_t i);

@@ -182,7 +182,7 @@ void gg_l_write_result(struct gg_lift *l, const struct gg_sources *s, gg_value v
     else if (is_half(l->inst->dst[0].type)) /* the other half of the register stays */
         value = gg_l_in_half(l, value, old, l->inst->format == GG_FORMAT_VOP3 && l->inst->op_sel & 8);
     gg_value write = s->write ? s->write : gg_l_exec(l);
-    gg_ssa_write(&l->ssa, l->at.block, reg, gg_l_select(l, GG_IR_V, write, value, old));
+    gg_l_write_vgpr(l, l->inst->dst[0].value, write, value);
 }
 
 gg_value gg_l_in_half(struct gg_lift *l, gg_value value, gg_value old, bool high)

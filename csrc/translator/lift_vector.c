@@ -332,9 +332,15 @@ static int32_t lift_lanes(struct gg_lift *l)
         return GG_OK;
     }
     /* v_writelane goes past EXEC. */
-    uint32_t reg = GG_REG_VGPR + inst->dst[0].value;
-    gg_value old = gg_ssa_read(&l->ssa, l->at.block, reg);
-    gg_ssa_write(&l->ssa, l->at.block, reg, gg_l3(l, GG_IR_write_lane, GG_IR_V, old, lane, a));
+    uint32_t number = inst->dst[0].value;
+    if (gg_l_is_shared(l, number)) {
+        gg_value own = gg_ir_make(l->ir, l->at, GG_IR_lane, GG_IR_V, 0, 0, 0, 0, 0);
+        gg_value named = gg_l2(l, GG_IR_and, GG_IR_S, lane, gg_lk(l, l->wave - 1));
+        gg_l_write_vgpr(l, number, gg_l2(l, GG_IR_eq, GG_IR_M, own, named), a);
+        return GG_OK;
+    }
+    gg_value old = gg_l_vgpr(l, number);
+    gg_ssa_write(&l->ssa, l->at.block, GG_REG_VGPR + number, gg_l3(l, GG_IR_write_lane, GG_IR_V, old, lane, a));
     return GG_OK;
 }
 

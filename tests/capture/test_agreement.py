@@ -17,16 +17,6 @@ from guestgpu.original import run_original
 
 ENTRIES = corpus.load(KERNELS)
 
-REFUSED: dict[tuple[str, int], str] = {
-    ("image_atomics", 32): "image_atomic_smin with a16 is not interpreted",
-    ("image_atomics", 64): "image_atomic_smin with a16 is not interpreted",
-    ("int16_packed", 32): "v_lshrrev_b16 with op_sel is not decoded",
-    ("int16_packed", 64): "v_lshrrev_b16 with op_sel is not decoded",
-    ("lds_life", 64): "bits 6 to 11 of the thread-group size, the wave's number, are 0",
-    ("size_3d", 64): "bits 6 to 11 of the thread-group size, the wave's number, are 0",
-    ("subgroup_shuffle_far", 64): "shared VGPRs are not interpreted",
-    ("subgroup_shuffles", 64): "shared VGPRs are not interpreted",
-}
 """What the interpreter does not do yet, by program and wave."""
 
 
@@ -36,8 +26,6 @@ def cases() -> list[Any]:
     for number, entry in enumerate(ENTRIES):
         for wave in (32, 64):
             marks: list[Any] = [pytest.mark.slow] if wave == 64 or number % 4 else []
-            if (entry.name, wave) in REFUSED:
-                marks.append(pytest.mark.xfail(strict=True, reason=REFUSED[entry.name, wave]))
             found.append(pytest.param(entry, wave, marks=marks, id=f"{entry.name}-{wave}"))
     return found
 
@@ -62,7 +50,6 @@ def test_there_are_enough_programs_and_each_says_what_it_is_for() -> None:
         assert first == "// SPDX-License-Identifier: MIT", entry.name
         assert second.startswith("// "), entry.name
         assert second.endswith("."), entry.name
-    assert {name for name, _ in REFUSED} <= {entry.name for entry in ENTRIES}
 
 
 # ---- manifests and comparison ----
