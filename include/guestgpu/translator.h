@@ -59,7 +59,7 @@ int32_t gg_translator_opcode(uint32_t index, struct gg_opcode *opcode, char **me
  * A program and its launch state, in the hardware's terms. Zero means: what rsrc1 and rsrc2 say, or none.
  * Compute programs. Before the first instruction: user data in s0 and up (as many as RSRC2.USER_SGPR says),
  * then, as RSRC2 enables them, workgroup ids x, y, z, thread-group size (waves in bits 0-5; this wave in bits
- * 20-24, of gfx1013 in 6-11; bit 31 in the first), scratch offset; v0 to v2 local ids x, y, z as TIDIG_COMP_CNT says;
+ * 6-11, of gfx1030 in 20-24 too; bit 31 in the first), scratch offset; v0 to v2 local ids x, y, z as TIDIG_COMP_CNT says;
  * EXEC the lanes that exist; MODE from RSRC1; all others 0.
  */
 #define GG_GUEST_USER_DATA 16
