@@ -30,8 +30,10 @@ void gg_emit_wave_inputs(struct gg_emit *e)
 {
     struct gg_spirv *s = &e->s;
     uint32_t u32 = gg_spirv_u32(s);
-    if (e->batched) /* there are never 2^31 windows */
-        e->never = u32_op(e, SpvOpShiftRightLogical, launch_word(e, GG_LAUNCH_WINDOWS), gg_spirv_const(s, 31));
+    if (e->batched) { /* there are never 2^31 windows */
+        uint32_t windows = launch_word(e, GG_LAUNCH_WINDOWS), top = gg_spirv_const(s, 31);
+        e->never = u32_op(e, SpvOpShiftRightLogical, windows, top);
+    }
     if (!e->flat || e->form->split_waves) {
         uint32_t index = gg_spirv_builtin(s, SpvStorageClassInput, u32, SpvBuiltInLocalInvocationIndex, "local_index");
         uint32_t number = gg_spirv_load(s, u32, index), wave = gg_spirv_const(s, e->ir->wave);

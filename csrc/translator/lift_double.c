@@ -133,6 +133,9 @@ static struct wide fused(struct gg_lift *l, struct wide a, struct wide b, struct
 
 static struct wide flushed(struct gg_lift *l, struct wide a)
 {
+    uint32_t low, high; /* a constant stays one, so that a 0 is seen to be that */
+    if (gg_ir_is_constant(l->ir, a.word[0], &low) && gg_ir_is_constant(l->ir, a.word[1], &high))
+        return high & 0x7ff00000 ? a : (struct wide){{k(l, 0), k(l, high & 0x80000000)}};
     gg_value denormal = m2(l, GG_IR_lt_u, magnitude(l, a), k(l, 0x00100000));
     gg_value sign = v2(l, GG_IR_and, a.word[1], k(l, 0x80000000));
     return select_wide(l, denormal, (struct wide){{k(l, 0), sign}}, a);

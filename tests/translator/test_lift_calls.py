@@ -251,6 +251,12 @@ def test_a_mode_that_is_not_known_is_refused_where_it_matters() -> None:
     translation.translate(program_of(CONFLICT.format("s_denorm_mode 15\nv_add_f32 v1, v1, v0")))
     with pytest.raises(Unsupported, match="offset 0xc: v_add_f32 is not translated: MODE differs"):
         translation.translate(program_of(CONFLICT.format("v_add_f32 v1, v1, v0"), rsrc1=0xF0 << 12))
+    unknown = "s_setreg_b32 hwreg(HW_REG_MODE, 4, 2), s3"  # on one way only; the other has the bits that are guessed
+    with pytest.raises(Unsupported, match="offset 0xc: v_add_f32 is not translated: MODE differs"):
+        translation.translate(program_of(CONFLICT.replace("s_denorm_mode 0", unknown).format("v_add_f32 v1, v1, v0")))
+    computed = "s_lshl_b32 s4, 3, 0 / s_setreg_b32 hwreg(HW_REG_MODE, 4, 2), s4 / v_add_f32 v1, v1, v0 / s_endpgm"
+    with pytest.raises(Unsupported, match="offset 0x8: v_add_f32 is not translated: MODE differs"):
+        translation.translate(program_of(computed))
     text = CONFLICT.format("s_getreg_b32 s4, hwreg(HW_REG_MODE)")
     with pytest.raises(Unsupported, match="offset 0xc: s_getreg_b32 is not translated: MODE differs"):
         translation.translate(program_of(text, rsrc1=0xF0 << 12))
@@ -302,6 +308,7 @@ def test_flat_scratch_begins_with_the_waves_own(device: Device) -> None:
         v_mov_b32 v3, 0x10000
         s_waitcnt vmcnt(0)
         flat_load_dword v4, v[2:3]
+        flat_load_dwordx2 v[10:11], v[2:3]
         v_mov_b32 v3, 0x20000
         v_mul_u32_u24 v5, 3, v0
         v_lshl_add_u32 v2, v0, 2, 0
@@ -318,7 +325,7 @@ def test_flat_scratch_begins_with_the_waves_own(device: Device) -> None:
         s_waitcnt vmcnt(0) lgkmcnt(0)
     """
     scratch = 0x5_0000_0000
-    made = case(text, vectors=[4, 6, 7, 8, 9], lds_bytes=512, waves=2)
+    made = case(text, vectors=[4, 6, 7, 8, 9, 10, 11], lds_bytes=512, waves=2)
     program = Program(**{**vars(made.program), "scratch_address": scratch, "scratch_bytes": 32})
     results = []
     for run_it in (interpret, lambda p, w: translation.run(device, p, translation.translate(p), w)):

@@ -285,6 +285,23 @@ def test_singles_to_small(device: Any) -> None:
 
 
 A, B, C = "v[2:3]", "v[4:5]", "v[6:7]"
+ZEROS = [
+    "v_fma_f32 v20, 0, v2, v3", "v_fma_f32 v20, v2, 0x80000000, v3", "v_fma_f32 v20, v2, v3, 0",
+    "v_fma_f32 v20, v2, v3, 0x80000000", "v_fma_f32 v20, 0, 0, v2", "v_fmamk_f32 v20, 0, 0x0, v3",
+]  # fmt: skip
+"""A device takes x * 0 for 0 and x + 0 for x, whatever x is, where it sees the 0."""
+
+
+@MODES
+def test_constant_zeros(device: Any, rsrc1: int) -> None:
+    check(device, ZEROS, ["f32", "f32"], nan="f32", rsrc1=rsrc1)
+    a, b = "v[2:3]", "v[4:5]"
+    texts = [f"v_{op}_f64 v[20:21], {zero}, {a}" for op in ("add", "mul") for zero in ("0", "0x80000000")]
+    texts += [f"v_fma_f64 v[20:21], {zero}, {a}, {b}" for zero in ("0", "0x80000000")]
+    texts += [f"v_fma_f64 v[20:21], {a}, {b}, {zero}" for zero in ("0", "0x80000000")]
+    check(device, texts, ["f64", "f64"], nan="f64", rsrc1=rsrc1)
+
+
 DOUBLE = (
     [f"v_{op}_f64 v[20:21], {A}, {B}" for op in ["add", "mul", "min", "max"]]
     + [f"v_{op}_f64 v[20:21], {A}, {B}, {C}" for op in ["fma", "div_fixup", "div_fmas"]]

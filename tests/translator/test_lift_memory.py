@@ -214,6 +214,7 @@ def test_scalar_stores_and_atomics(device: Device) -> None:
         s_mov_b32 s11, 0
         s_buffer_store_dwordx2 s[4:5], s[8:11], 0x30
         s_buffer_store_dwordx2 s[6:7], s[8:11], 0x34
+        s_buffer_store_dword s6, s[8:11], 0x2e
         s_atomic_add s4, s[0:1], 0x10 glc
         s_atomic_cmpswap_x2 s[4:7], s[0:1], 0x18 glc
         s_buffer_atomic_umax s6, s[8:11], 0x38 glc
