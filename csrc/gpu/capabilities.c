@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "gpu_internal.h"
 
+#include <guestgpu/translator.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,6 +117,12 @@ static void query_limits(VkPhysicalDevice physical, bool mesh, struct gg_capabil
         info->required_subgroup_min = v13.minSubgroupSize;
         info->required_subgroup_max = v13.maxSubgroupSize;
     }
+    /* Modules that ask for one width only are fine where widths are independent, or 32 alone is. */
+    bool apart = v12.denormBehaviorIndependence != VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
+    info->float_controls = (v12.shaderDenormPreserveFloat32 && apart ? GG_FLOAT_DENORMS_32 : 0) |
+                           (v12.shaderDenormPreserveFloat64 && apart ? GG_FLOAT_DENORMS_64 : 0) |
+                           (v12.shaderSignedZeroInfNanPreserveFloat32 ? GG_FLOAT_SPECIAL_32 : 0) |
+                           (v12.shaderSignedZeroInfNanPreserveFloat64 ? GG_FLOAT_SPECIAL_64 : 0);
     info->max_workgroup_memory = can->limits.maxComputeSharedMemorySize;
     info->max_workgroup_invocations = can->limits.maxComputeWorkGroupInvocations;
     memcpy(info->max_workgroup_count, can->limits.maxComputeWorkGroupCount, sizeof info->max_workgroup_count);

@@ -128,18 +128,29 @@ static uint32_t unique(struct gg_spirv *s, SpvOp op, const uint32_t *operands, u
     return copy[1 + result];
 }
 
-void gg_spirv_capability(struct gg_spirv *s, SpvCapability capability)
+bool gg_spirv_has(const struct gg_spirv *s, SpvCapability capability)
 {
     const struct gg_words *w = &s->section[GG_SECTION_CAPABILITIES];
     for (size_t at = 1; !s->failed && at < w->count; at += 2)
         if (w->data[at] == (uint32_t)capability)
-            return;
-    instruction(s, GG_SECTION_CAPABILITIES, SpvOpCapability, (const uint32_t[]){(uint32_t)capability}, 1);
+            return true;
+    return false;
+}
+
+void gg_spirv_capability(struct gg_spirv *s, SpvCapability capability)
+{
+    if (!gg_spirv_has(s, capability))
+        instruction(s, GG_SECTION_CAPABILITIES, SpvOpCapability, (const uint32_t[]){(uint32_t)capability}, 1);
 }
 
 void gg_spirv_extension(struct gg_spirv *s, const char *name)
 {
     with_string(s, GG_SECTION_EXTENSIONS, SpvOpExtension, NULL, 0, name, NULL, 0);
+}
+
+void gg_spirv_mode_of(struct gg_spirv *s, SpvExecutionMode mode, uint32_t operand)
+{
+    instruction(s, GG_SECTION_MODES, SpvOpExecutionMode, (const uint32_t[]){s->entry, (uint32_t)mode, operand}, 3);
 }
 
 void gg_spirv_mode(struct gg_spirv *s, SpvExecutionMode mode)

@@ -72,6 +72,8 @@ uint32_t gg_spirv_id(struct gg_spirv *s);
 void gg_spirv_capability(struct gg_spirv *s, SpvCapability capability); /* the same ones again: once */
 void gg_spirv_extension(struct gg_spirv *s, const char *name);
 void gg_spirv_mode(struct gg_spirv *s, SpvExecutionMode mode); /* of main, one without operands */
+void gg_spirv_mode_of(struct gg_spirv *s, SpvExecutionMode mode, uint32_t operand);
+bool gg_spirv_has(const struct gg_spirv *s, SpvCapability capability);
 
 /* Types and constants: the same call returns the same id. `operands` are ids or literals as the opcode has them. */
 uint32_t gg_spirv_type(struct gg_spirv *s, SpvOp op, unsigned count, ...);

@@ -63,7 +63,8 @@ static int32_t choose_lanes(const struct gg_ir *ir, const struct gg_guest_progra
                                   .subgroup = 1,
                                   .local_registers = options->local_registers != 0,
                                   .lockstep = options->lockstep != 0,
-                                  .reconverge = options->reconverge};
+                                  .reconverge = options->reconverge,
+                                  .float_controls = options->float_controls};
     if (options->subgroup & (options->subgroup - 1))
         return gg_fail(message, GG_ERR_ARGUMENT, "translation: subgroups of %u, must be a power of two", subgroup);
     if (lanes == wave)

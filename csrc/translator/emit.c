@@ -304,6 +304,28 @@ static void begin_module(struct gg_emit *e)
     gg_emit_wave_inputs(e);
 }
 
+/* What the module asks for so that floats keep what the guest keeps; of doubles only where it has them. */
+static void float_controls(struct gg_emit *e)
+{
+    static const struct {
+        uint32_t control, width;
+        SpvCapability capability;
+        SpvExecutionMode mode;
+    } known[] = {
+        {GG_FLOAT_DENORMS_32, 32, SpvCapabilityDenormPreserve, SpvExecutionModeDenormPreserve},
+        {GG_FLOAT_SPECIAL_32, 32, SpvCapabilitySignedZeroInfNanPreserve, SpvExecutionModeSignedZeroInfNanPreserve},
+        {GG_FLOAT_DENORMS_64, 64, SpvCapabilityDenormPreserve, SpvExecutionModeDenormPreserve},
+        {GG_FLOAT_SPECIAL_64, 64, SpvCapabilitySignedZeroInfNanPreserve, SpvExecutionModeSignedZeroInfNanPreserve},
+    };
+    bool doubles = gg_spirv_has(&e->s, SpvCapabilityFloat64);
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (!(e->form->float_controls & known[i].control) || (known[i].width == 64 && !doubles))
+            continue;
+        gg_spirv_capability(&e->s, known[i].capability);
+        gg_spirv_mode_of(&e->s, known[i].mode, known[i].width);
+    }
+}
+
 int32_t gg_emit_module(const struct gg_ir *ir, struct gg_arena *arena, const struct gg_guest_program *program,
                        const struct gg_emit_form *form, uint32_t **words, uint64_t *word_count,
                        uint32_t *register_words, char **message)
@@ -324,6 +346,7 @@ int32_t gg_emit_module(const struct gg_ir *ir, struct gg_arena *arena, const str
     begin_module(&e);
     gg_emit_declare_variables(&e);
     gg_emit_flow(&e);
+    float_controls(&e);
     *register_words = form->local_registers ? 0 : e.register_words;
     return gg_spirv_finish(&e.s, SpvExecutionModelGLCompute, words, word_count, message);
 }

@@ -47,13 +47,14 @@ enum {
 
 /* What translate.c decides before code is emitted. */
 struct gg_emit_form {
-    uint32_t lanes;       /* k */
-    uint32_t subgroup;    /* invocations of a wave, a host subgroup; 1: no subgroup is relied on */
-    bool split_waves;     /* k = 1 without subgroups: lanes never meet, the wave is only a number */
-    bool shared_code;     /* memory operations go through batches, whatever k is */
-    bool local_registers; /* rolled lane values stand in Function arrays */
-    bool lockstep;        /* a subgroup's invocations never run apart */
-    uint32_t reconverge;  /* enum gg_translate_reconverge */
+    uint32_t lanes;          /* k */
+    uint32_t subgroup;       /* invocations of a wave, a host subgroup; 1: no subgroup is relied on */
+    bool split_waves;        /* k = 1 without subgroups: lanes never meet, the wave is only a number */
+    bool shared_code;        /* memory operations go through batches, whatever k is */
+    bool local_registers;    /* rolled lane values stand in Function arrays */
+    bool lockstep;           /* a subgroup's invocations never run apart */
+    uint32_t reconverge;     /* enum gg_translate_reconverge */
+    uint32_t float_controls; /* enum gg_float_control */
     enum gg_emit_barriers {
         GG_EMIT_NO_BARRIERS = 0, /* none, or one wave that waits for itself */
         GG_EMIT_PHASES,

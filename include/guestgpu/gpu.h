@@ -67,6 +67,8 @@ struct gg_device_info {
     uint32_t required_subgroup_max;
     uint32_t uniform_control_flow;  /* VK_KHR_shader_subgroup_uniform_control_flow, 0 or 1 */
     uint32_t maximal_reconvergence; /* VK_KHR_shader_maximal_reconvergence, 0 or 1 */
+    uint32_t float_controls;        /* enum gg_float_control of translator.h */
+    uint32_t reserved;
 };
 
 /*

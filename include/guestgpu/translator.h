@@ -250,6 +250,15 @@ enum gg_translate_reconverge {
     GG_RECONVERGE_FORCE_32 = 0x7fffffff
 };
 
+/* Execution modes by which a device does floats as the guest does. Without them a device may flush denormals. */
+enum gg_float_control {
+    GG_FLOAT_DENORMS_32 = 1, /* shaderDenormPreserveFloat32 */
+    GG_FLOAT_DENORMS_64 = 2,
+    GG_FLOAT_SPECIAL_32 = 4, /* shaderSignedZeroInfNanPreserveFloat32 */
+    GG_FLOAT_SPECIAL_64 = 8,
+    GG_FLOAT_CONTROL_FORCE_32 = 0x7fffffff
+};
+
 struct gg_translate_options {
     uint32_t lanes;      /* an invocation carries: the wave, wave / subgroup, or 1. 0: auto, see the report's reason */
     uint32_t subgroup;   /* size of subgroups that pipelines can require, all of them full; 0: none */
@@ -263,6 +272,8 @@ struct gg_translate_options {
     /* 1: wave mode keeps lane values in Function arrays, not in buffer 3. llvmpipe compiles that sooner; NVIDIA's
        driver refuses more than a few. */
     uint32_t local_registers;
+    uint32_t float_controls; /* enum gg_float_control: what the device has and the module then asks for */
+    uint32_t reserved[3];    /* 0 */
 };
 
 enum gg_translate_subject {

@@ -11,7 +11,8 @@ void main()
     double a = double(from[i].x) * 0.0078125lf, b = double(int(from[i].y));
     precise double sum = a + b * 0.1lf;
     precise double product = a * (b - 0.7lf);
-    double ends = max(min(a, b), -abs(sum)) + floor(a) + trunc(b * 0.001lf) - ceil(a * 0.5lf);
+    precise double ends = max(min(a, b), -abs(sum)) + floor(a) + trunc(b * 0.001lf) - ceil(a * 0.5lf);
     to[2u * i] = a < b ? sum : product;
-    to[2u * i + 1u] = ends + double(float(from[i].x)) + double(uint(a)) + double(int(b * 0.5lf));
+    precise double last = ends + double(float(from[i].x)) + double(uint(a)) + double(int(b * 0.5lf));
+    to[2u * i + 1u] = last;
 }

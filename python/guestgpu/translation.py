@@ -74,6 +74,8 @@ class Options:
     """Memory operations share code: smaller modules, which run more slowly."""
     local_registers: bool = False
     """Wave mode keeps lane values in arrays, not in a buffer: sooner compiled by llvmpipe, refused by others."""
+    float_controls: int = 0
+    """What the device has of enum gg_float_control: the module asks for it."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,7 @@ def translate(program: Program, options: Options = _DEFAULTS) -> Module:
         "lockstep": int(options.lockstep),
         "shared_code": int(options.shared_code),
         "local_registers": int(options.local_registers),
+        "float_controls": options.float_controls,
     }
     c = ffi.new("struct gg_translate_options *", given)
     report, message = ffi.new("struct gg_translate_report *"), ffi.new("char **")
@@ -172,7 +175,7 @@ def options_for(device: Device, wave: int, lanes: int = 0, flow: str = "auto", b
     elif info.maximal_reconvergence and knows_maximal_reconvergence():
         reconverge = Reconverge.MAXIMAL
     llvmpipe = info.driver == "llvmpipe"  # it compiles slowly, too
-    return Options(lanes, flow, barriers, subgroup, reconverge, llvmpipe, llvmpipe, llvmpipe)
+    return Options(lanes, flow, barriers, subgroup, reconverge, llvmpipe, llvmpipe, llvmpipe, int(info.float_controls))
 
 
 @cache
