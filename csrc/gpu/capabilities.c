@@ -92,6 +92,22 @@ static bool find_queue(VkPhysicalDevice physical, uint32_t *family, uint32_t *ti
     return false;
 }
 
+/* Where widths are not independent, a module must ask the same for all. */
+static uint32_t float_controls(const VkPhysicalDeviceVulkan12Properties *v12)
+{
+    bool preserve32 = v12->shaderDenormPreserveFloat32, preserve64 = v12->shaderDenormPreserveFloat64;
+    uint32_t controls = (v12->shaderSignedZeroInfNanPreserveFloat32 ? GG_FLOAT_SPECIAL_32 : 0) |
+                        (v12->shaderSignedZeroInfNanPreserveFloat64 ? GG_FLOAT_SPECIAL_64 : 0);
+    switch (v12->denormBehaviorIndependence) {
+    case VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL:
+        return controls | (preserve32 ? GG_FLOAT_DENORMS_32 : 0) | (preserve64 ? GG_FLOAT_DENORMS_64 : 0);
+    case VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_32_BIT_ONLY: /* 64 goes with 16, of which there are none here */
+        return controls | (preserve32 ? GG_FLOAT_DENORMS_32 : 0);
+    default:
+        return controls | (preserve32 && preserve64 && v12->shaderDenormPreserveFloat16 ? GG_FLOAT_DENORMS_ALL : 0);
+    }
+}
+
 static void query_limits(VkPhysicalDevice physical, bool mesh, struct gg_capabilities *can)
 {
     struct gg_device_info *info = &can->info;
@@ -117,12 +133,7 @@ static void query_limits(VkPhysicalDevice physical, bool mesh, struct gg_capabil
         info->required_subgroup_min = v13.minSubgroupSize;
         info->required_subgroup_max = v13.maxSubgroupSize;
     }
-    /* Modules that ask for one width only are fine where widths are independent, or 32 alone is. */
-    bool apart = v12.denormBehaviorIndependence != VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
-    info->float_controls = (v12.shaderDenormPreserveFloat32 && apart ? GG_FLOAT_DENORMS_32 : 0) |
-                           (v12.shaderDenormPreserveFloat64 && apart ? GG_FLOAT_DENORMS_64 : 0) |
-                           (v12.shaderSignedZeroInfNanPreserveFloat32 ? GG_FLOAT_SPECIAL_32 : 0) |
-                           (v12.shaderSignedZeroInfNanPreserveFloat64 ? GG_FLOAT_SPECIAL_64 : 0);
+    info->float_controls = float_controls(&v12);
     info->max_workgroup_memory = can->limits.maxComputeSharedMemorySize;
     info->max_workgroup_invocations = can->limits.maxComputeWorkGroupInvocations;
     memcpy(info->max_workgroup_count, can->limits.maxComputeWorkGroupCount, sizeof info->max_workgroup_count);

@@ -312,6 +312,9 @@ static void float_controls(struct gg_emit *e)
         SpvCapability capability;
         SpvExecutionMode mode;
     } known[] = {
+        {GG_FLOAT_DENORMS_ALL, 16, SpvCapabilityDenormPreserve, SpvExecutionModeDenormPreserve},
+        {GG_FLOAT_DENORMS_ALL, 32, SpvCapabilityDenormPreserve, SpvExecutionModeDenormPreserve},
+        {GG_FLOAT_DENORMS_ALL, 64, SpvCapabilityDenormPreserve, SpvExecutionModeDenormPreserve},
         {GG_FLOAT_DENORMS_32, 32, SpvCapabilityDenormPreserve, SpvExecutionModeDenormPreserve},
         {GG_FLOAT_SPECIAL_32, 32, SpvCapabilitySignedZeroInfNanPreserve, SpvExecutionModeSignedZeroInfNanPreserve},
         {GG_FLOAT_DENORMS_64, 64, SpvCapabilityDenormPreserve, SpvExecutionModeDenormPreserve},
@@ -319,7 +322,8 @@ static void float_controls(struct gg_emit *e)
     };
     bool doubles = gg_spirv_has(&e->s, SpvCapabilityFloat64);
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (!(e->form->float_controls & known[i].control) || (known[i].width == 64 && !doubles))
+        bool for_all = known[i].control == GG_FLOAT_DENORMS_ALL;
+        if (!(e->form->float_controls & known[i].control) || (known[i].width == 64 && !doubles && !for_all))
             continue;
         gg_spirv_capability(&e->s, known[i].capability);
         gg_spirv_mode_of(&e->s, known[i].mode, known[i].width);

@@ -163,9 +163,9 @@ static uint32_t integer_op(struct gg_emit *e, const struct gg_ir_value *v, const
     case GG_IR_max_u:
         return gg_spirv_max(s, a[0], a[1]);
     case GG_IR_min_i:
-        return gg_spirv_select(s, gg_spirv_op(s, SpvOpSLessThan, boolean, 2, a[0], a[1]), a[0], a[1]);
+        return ext(e, u32, GLSLstd450SMin, 2, a[0], a[1], 0); /* NVIDIA's driver takes a select of u32 for unsigned */
     case GG_IR_max_i:
-        return gg_spirv_select(s, gg_spirv_op(s, SpvOpSLessThan, boolean, 2, a[0], a[1]), a[1], a[0]);
+        return ext(e, u32, GLSLstd450SMax, 2, a[0], a[1], 0);
     case GG_IR_bitcount:
         return gg_spirv_op(s, SpvOpBitCount, u32, 1, a[0]);
     case GG_IR_bitreverse:

@@ -402,6 +402,8 @@ bool gg_alu_float(struct gg_alu *alu)
     case GG_OP_v_frexp_exp_i32_f32:
     case GG_OP_v_frexp_exp_i32_f64:
         r = (uint32_t)gg_float_exponent(format, source(format, mode, a));
+        if (alu->op == GG_OP_v_frexp_exp_i16_f16) /* SDWA may take the whole register: the upper half is 0 */
+            r &= 0xffff;
         break;
     case GG_OP_v_div_scale_f32:
     case GG_OP_v_div_scale_f64:

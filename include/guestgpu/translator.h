@@ -256,6 +256,7 @@ enum gg_float_control {
     GG_FLOAT_DENORMS_64 = 2,
     GG_FLOAT_SPECIAL_32 = 4, /* shaderSignedZeroInfNanPreserveFloat32 */
     GG_FLOAT_SPECIAL_64 = 8,
+    GG_FLOAT_DENORMS_ALL = 16, /* of devices whose widths are not independent: 16, 32 and 64, used or not */
     GG_FLOAT_CONTROL_FORCE_32 = 0x7fffffff
 };
 
