@@ -13,6 +13,22 @@ struct gg_arena_chunk {
     max_align_t data[];
 };
 
+/* A chunk of its own, behind the one in use. Zeroed by calloc(): pages that nobody touches are never there. */
+static void *alone(struct gg_arena *arena, size_t bytes)
+{
+    struct gg_arena_chunk *chunk = calloc(1, sizeof *chunk + bytes), *first = arena->chunks;
+    if (!chunk) {
+        arena->failed = true;
+        return NULL;
+    }
+    *chunk = (struct gg_arena_chunk){.next = first ? first->next : NULL, .used = bytes, .size = bytes};
+    if (first)
+        first->next = chunk;
+    else
+        arena->chunks = chunk;
+    return chunk->data;
+}
+
 void *gg_arena_alloc(struct gg_arena *arena, size_t count, size_t size)
 {
     const size_t align = sizeof(max_align_t);
@@ -21,15 +37,16 @@ void *gg_arena_alloc(struct gg_arena *arena, size_t count, size_t size)
         return NULL;
     }
     size_t bytes = (count * size + align - 1) / align * align;
+    if (bytes > CHUNK_BYTES / 4)
+        return alone(arena, bytes);
     struct gg_arena_chunk *chunk = arena->chunks;
     if (!chunk || chunk->size - chunk->used < bytes) {
-        size_t room = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-        chunk = malloc(sizeof *chunk + room);
+        chunk = malloc(sizeof *chunk + CHUNK_BYTES);
         if (!chunk) {
             arena->failed = true;
             return NULL;
         }
-        *chunk = (struct gg_arena_chunk){.next = arena->chunks, .size = room};
+        *chunk = (struct gg_arena_chunk){.next = arena->chunks, .size = CHUNK_BYTES};
         arena->chunks = chunk;
     }
     void *memory = (char *)chunk->data + chunk->used;

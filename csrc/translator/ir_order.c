@@ -139,14 +139,19 @@ static void order_block(struct order *o, uint32_t b, gg_value *old)
     uint32_t count = block->count, phis = 0;
     if (!count)
         return;
-    memcpy(old, block->values, count * sizeof *old);
     block->count = 0;
-    for (; phis < count && o->ir->values[old[phis]].op == GG_IR_phi; phis++) /* by the register that they stand for */
-        o->entries[phis] = (struct entry){.imm = o->ir->values[old[phis]].imm, .old = old[phis]};
+    for (uint32_t i = 0, others = 0; i < count; i++) {
+        const struct gg_ir_value *v = &o->ir->values[block->values[i]];
+        if (v->op == GG_IR_phi) /* by the register that they stand for */
+            o->entries[phis++] = (struct entry){.imm = v->imm, .old = block->values[i]};
+        else
+            old[others++] = block->values[i];
+    }
+    count -= phis;
     qsort(o->entries, phis, sizeof *o->entries, compare_phis);
     for (uint32_t i = 0; i < phis; i++)
         place(o, block, o->entries[i].old);
-    for (uint32_t first = phis, last; first < count; first = last) {
+    for (uint32_t first = 0, last; first < count; first = last) {
         for (last = first; last < count && o->ir->values[old[last]].offset == o->ir->values[old[first]].offset;)
             last++;
         order_instruction(o, block, old + first, last - first);
