@@ -10,31 +10,51 @@
 #define GENERATOR    0u /* not registered with Khronos */
 #define VERSION_1_6  0x00010600u
 
-/* Once it has failed nothing is added: the words before a lost one must not be read on with words after it. */
-static void push(struct gg_spirv *s, struct gg_words *w, uint32_t word)
+static bool grow(struct gg_words *w, size_t count)
+{
+    size_t capacity = w->capacity ? 2 * w->capacity : 64;
+    while (capacity < count)
+        capacity *= 2;
+    uint32_t *data = realloc(w->data, capacity * sizeof *data);
+    if (!data)
+        return false;
+    w->data = data;
+    w->capacity = capacity;
+    return true;
+}
+
+/*
+ * Words at the section's end, for the caller to fill; NULL when memory ran out. Once it has failed nothing is added:
+ * the words before a lost one must not be read on with words after it.
+ */
+static inline uint32_t *add(struct gg_spirv *s, struct gg_words *w, size_t count)
 {
     if (s->failed)
-        return;
-    if (w->count == w->capacity) {
-        size_t capacity = w->capacity ? 2 * w->capacity : 64;
-        uint32_t *data = realloc(w->data, capacity * sizeof *data);
-        if (!data) {
-            s->failed = true;
-            return;
-        }
-        w->data = data;
-        w->capacity = capacity;
+        return NULL;
+    if (w->count + count > w->capacity && !grow(w, w->count + count)) {
+        s->failed = true;
+        return NULL;
     }
-    w->data[w->count++] = word;
+    w->count += count;
+    return w->data + w->count - count;
+}
+
+static void push(struct gg_spirv *s, struct gg_words *w, uint32_t word)
+{
+    uint32_t *to = add(s, w, 1);
+    if (to)
+        *to = word;
 }
 
 static void instruction(struct gg_spirv *s, enum gg_spirv_section section, SpvOp op, const uint32_t *operands,
                         unsigned count)
 {
-    struct gg_words *w = &s->section[section];
-    push(s, w, (count + 1) << SpvWordCountShift | (uint32_t)op);
+    uint32_t *to = add(s, &s->section[section], count + 1);
+    if (!to)
+        return;
+    *to++ = (count + 1) << SpvWordCountShift | (uint32_t)op;
     for (unsigned i = 0; i < count; i++)
-        push(s, w, operands[i]);
+        to[i] = operands[i];
 }
 
 /* Collects the variadic ids behind the fixed operands; returns how many there are in all. */
@@ -48,13 +68,13 @@ static unsigned collect(uint32_t *operands, unsigned fixed, unsigned count, va_l
 /* Appends a literal string as SPIR-V packs it: UTF-8, little-endian, with its zero, padded to a word. */
 static void push_string(struct gg_spirv *s, struct gg_words *w, const char *text)
 {
-    size_t size = strlen(text) + 1;
-    for (size_t i = 0; i < size; i += 4) {
-        uint32_t word = 0;
-        for (size_t k = i; k < size && k < i + 4; k++)
-            word |= (uint32_t)(unsigned char)text[k] << 8 * (k - i);
-        push(s, w, word);
-    }
+    size_t size = strlen(text) + 1, words = (size + 3) / 4;
+    uint32_t *to = add(s, w, words);
+    if (!to)
+        return;
+    memset(to, 0, words * sizeof *to);
+    for (size_t i = 0; i < size; i++)
+        to[i / 4] |= (uint32_t)(unsigned char)text[i] << i % 4 * 8;
 }
 
 static void with_string(struct gg_spirv *s, enum gg_spirv_section section, SpvOp op, const uint32_t *before,
@@ -183,8 +203,19 @@ uint32_t gg_spirv_bool(struct gg_spirv *s)
     return s->boolean ? s->boolean : (s->boolean = gg_spirv_type(s, SpvOpTypeBool, 0));
 }
 
-uint32_t gg_spirv_f32(struct gg_spirv *s) { return gg_spirv_type(s, SpvOpTypeFloat, 1, 32); }
-uint32_t gg_spirv_const(struct gg_spirv *s, uint32_t value) { return gg_spirv_constant(s, gg_spirv_u32(s), value); }
+uint32_t gg_spirv_f32(struct gg_spirv *s)
+{
+    return s->f32 ? s->f32 : (s->f32 = gg_spirv_type(s, SpvOpTypeFloat, 1, 32));
+}
+
+uint32_t gg_spirv_const(struct gg_spirv *s, uint32_t value)
+{
+    if (value >= GG_SPIRV_SMALL)
+        return gg_spirv_constant(s, gg_spirv_u32(s), value);
+    if (!s->small[value])
+        s->small[value] = gg_spirv_constant(s, gg_spirv_u32(s), value);
+    return s->small[value];
+}
 
 uint32_t gg_spirv_truth(struct gg_spirv *s, bool value)
 {
@@ -198,7 +229,12 @@ uint32_t gg_spirv_vector(struct gg_spirv *s, uint32_t component, uint32_t count)
 
 uint32_t gg_spirv_pointer(struct gg_spirv *s, SpvStorageClass storage, uint32_t pointee)
 {
-    return gg_spirv_type(s, SpvOpTypePointer, 2, (uint32_t)storage, pointee);
+    if ((uint32_t)storage >= GG_SPIRV_STORAGES)
+        return gg_spirv_type(s, SpvOpTypePointer, 2, (uint32_t)storage, pointee);
+    struct gg_spirv_pointer *last = &s->pointers[storage];
+    if (last->pointee != pointee)
+        *last = (struct gg_spirv_pointer){pointee, gg_spirv_type(s, SpvOpTypePointer, 2, (uint32_t)storage, pointee)};
+    return last->id;
 }
 
 uint32_t gg_spirv_array(struct gg_spirv *s, uint32_t element, uint32_t length)
@@ -279,23 +315,29 @@ void gg_spirv_local_size(struct gg_spirv *s, uint32_t x, uint32_t y, uint32_t z)
 
 uint32_t gg_spirv_op(struct gg_spirv *s, SpvOp op, uint32_t type, unsigned count, ...)
 {
-    uint32_t id = gg_spirv_id(s), operands[MAX_OPERANDS] = {type, id};
+    uint32_t id = gg_spirv_id(s), *to = add(s, &s->section[GG_SECTION_CODE], 3 + count);
+    if (!to)
+        return id;
+    to[0] = (3 + count) << SpvWordCountShift | (uint32_t)op;
+    to[1] = type;
+    to[2] = id;
     va_list args;
     va_start(args, count);
-    unsigned total = collect(operands, 2, count, args);
+    collect(to, 3, count, args);
     va_end(args);
-    instruction(s, GG_SECTION_CODE, op, operands, total);
     return id;
 }
 
 void gg_spirv_do(struct gg_spirv *s, SpvOp op, unsigned count, ...)
 {
-    uint32_t operands[MAX_OPERANDS];
+    uint32_t *to = add(s, &s->section[GG_SECTION_CODE], 1 + count);
+    if (!to)
+        return;
+    to[0] = (1 + count) << SpvWordCountShift | (uint32_t)op;
     va_list args;
     va_start(args, count);
-    unsigned total = collect(operands, 0, count, args);
+    collect(to, 1, count, args);
     va_end(args);
-    instruction(s, GG_SECTION_CODE, op, operands, total);
 }
 
 uint32_t gg_spirv_extract(struct gg_spirv *s, uint32_t type, uint32_t composite, uint32_t index)
@@ -394,8 +436,9 @@ void gg_spirv_end_function(struct gg_spirv *s, struct gg_spirv_function *f, uint
     gg_spirv_do(s, SpvOpFunctionEnd, 0);
     for (int i = 0; i < 3; i++) {
         struct gg_words *part = &s->section[GG_SECTION_FUNCTION + i];
-        for (size_t w = 0; w < part->count; w++)
-            push(s, &s->section[GG_SECTION_FUNCTIONS], part->data[w]);
+        uint32_t *to = part->count ? add(s, &s->section[GG_SECTION_FUNCTIONS], part->count) : NULL;
+        if (to)
+            memcpy(to, part->data, part->count * sizeof *to);
         free(part->data);
         *part = f->outer[i];
     }
