@@ -10,6 +10,7 @@
 struct gg_arena_chunk {
     struct gg_arena_chunk *next;
     size_t used, size;
+    bool alone; /* one allocation */
     max_align_t data[];
 };
 
@@ -21,7 +22,7 @@ static void *alone(struct gg_arena *arena, size_t bytes)
         arena->failed = true;
         return NULL;
     }
-    *chunk = (struct gg_arena_chunk){.next = first ? first->next : NULL, .used = bytes, .size = bytes};
+    *chunk = (struct gg_arena_chunk){.next = first ? first->next : NULL, .used = bytes, .size = bytes, .alone = true};
     if (first)
         first->next = chunk;
     else
@@ -37,10 +38,10 @@ void *gg_arena_alloc(struct gg_arena *arena, size_t count, size_t size)
         return NULL;
     }
     size_t bytes = (count * size + align - 1) / align * align;
-    if (bytes > CHUNK_BYTES / 4)
-        return alone(arena, bytes);
     struct gg_arena_chunk *chunk = arena->chunks;
     if (!chunk || chunk->size - chunk->used < bytes) {
+        if (bytes > CHUNK_BYTES / 4)
+            return alone(arena, bytes);
         chunk = malloc(sizeof *chunk + CHUNK_BYTES);
         if (!chunk) {
             arena->failed = true;
@@ -60,6 +61,19 @@ void *gg_arena_grow(struct gg_arena *arena, const void *old, size_t used, size_t
     if (memory && used)
         memcpy(memory, old, used * size);
     return memory;
+}
+
+void gg_arena_return(struct gg_arena *arena, const void *memory)
+{
+    struct gg_arena_chunk **link = &arena->chunks;
+    while (*link && (*link)->data != memory)
+        link = &(*link)->next;
+    struct gg_arena_chunk *chunk = *link;
+    if (!chunk || !chunk->alone)
+        return;
+    *link = chunk->next;
+    *chunk = (struct gg_arena_chunk){.next = arena->chunks, .size = chunk->size};
+    arena->chunks = chunk;
 }
 
 void gg_arena_finish(struct gg_arena *arena)

@@ -575,14 +575,20 @@ int32_t gg_spirv_finish(struct gg_spirv *s, SpvExecutionModel model, uint32_t **
     with_string(s, GG_SECTION_ENTRY, SpvOpEntryPoint, (const uint32_t[]){(uint32_t)model, s->entry}, 2, "main",
                 s->interface, s->interface_count);
 
+    uint32_t *module = NULL;
     size_t total = 5;
     for (int i = 0; i < GG_SECTION_COUNT; i++)
         total += s->section[i].count;
-    uint32_t *module = s->failed ? NULL : malloc(total * sizeof *module);
+    /* The code, by far the largest and the last, stays in the memory where it is. */
+    struct gg_words *code = &s->section[GG_SECTION_CODE];
+    if (!s->failed)
+        module = realloc(code->data, total * sizeof *module);
     if (module) {
+        memmove(module + total - code->count, module, code->count * sizeof *module);
+        *code = (struct gg_words){0};
         memcpy(module, (const uint32_t[]){SpvMagicNumber, VERSION_1_6, GENERATOR, s->bound, 0}, 5 * sizeof *module);
         size_t at = 5;
-        for (int i = 0; i < GG_SECTION_COUNT; i++) {
+        for (int i = 0; i < GG_SECTION_CODE; i++) {
             if (s->section[i].count)
                 memcpy(module + at, s->section[i].data, s->section[i].count * sizeof *module);
             at += s->section[i].count;

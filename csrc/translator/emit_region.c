@@ -121,9 +121,9 @@ int32_t gg_emit_plan(struct gg_emit *e, char **message)
     e->stored = gg_arena_alloc(e->arena, ir->value_count, sizeof *e->stored);
     e->after_region = gg_arena_alloc(e->arena, ir->value_count, sizeof *e->after_region);
     e->variable = gg_arena_alloc(e->arena, slots, sizeof *e->variable);
-    e->arrays = gg_arena_alloc(e->arena, e->flat ? 1 : 2 * (size_t)ir->value_count + GG_IR_ARGS * GG_EMIT_BATCH,
-                               sizeof *e->arrays);
-    e->base = gg_arena_alloc(e->arena, slots, sizeof *e->base);
+    size_t arrays = e->form->local_registers ? 2 * (size_t)ir->value_count + GG_IR_ARGS * GG_EMIT_BATCH : 0;
+    e->arrays = gg_arena_alloc(e->arena, arrays, sizeof *e->arrays);
+    e->base = gg_arena_alloc(e->arena, e->flat ? 0 : ir->value_count, sizeof *e->base);
     e->phi_input = gg_arena_alloc(e->arena, slots, sizeof *e->phi_input);
     e->high_dwords = gg_arena_alloc(e->arena, ir->value_count, sizeof *e->high_dwords);
     e->id = gg_arena_alloc(e->arena, slots, sizeof *e->id);

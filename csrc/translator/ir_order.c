@@ -218,6 +218,7 @@ int32_t gg_ir_order(struct gg_ir *ir, char **message)
         ir->phi_args[i] = o.number[ir->phi_args[i]];
     for (uint32_t b = 0; b < ir->block_count; b++)
         ir->blocks[b].condition = o.number[ir->blocks[b].condition];
+    gg_arena_return(ir->arena, ir->values);
     ir->values = o.values;
     ir->value_capacity = all;
     ir->value_count = o.count;
