@@ -125,8 +125,10 @@ static bool grow_slots(struct gg_spirv *s)
 /* Finds the instruction among the globals, its result id at word `result` not counted, or appends it. */
 static uint32_t unique(struct gg_spirv *s, SpvOp op, const uint32_t *operands, unsigned count, unsigned result)
 {
-    uint32_t copy[1 + MAX_OPERANDS] = {(count + 1) << SpvWordCountShift | (uint32_t)op};
-    memcpy(copy + 1, operands, count * sizeof *copy);
+    uint32_t copy[1 + MAX_OPERANDS];
+    copy[0] = (count + 1) << SpvWordCountShift | (uint32_t)op;
+    for (unsigned i = 0; i < count; i++)
+        copy[1 + i] = operands[i];
     if (s->failed || !grow_slots(s)) {
         s->failed = true;
         return gg_spirv_id(s);
@@ -180,7 +182,8 @@ void gg_spirv_mode(struct gg_spirv *s, SpvExecutionMode mode)
 
 uint32_t gg_spirv_type(struct gg_spirv *s, SpvOp op, unsigned count, ...)
 {
-    uint32_t operands[MAX_OPERANDS] = {0};
+    uint32_t operands[MAX_OPERANDS];
+    operands[0] = 0;
     va_list args;
     va_start(args, count);
     unsigned total = collect(operands, 1, count, args);

@@ -40,8 +40,8 @@ struct plan {
 
 static bool needs_open_region(const struct plan *p, const struct gg_ir_value *v)
 {
-    for (int i = 0; i < GG_IR_ARGS; i++)
-        if (v->arg[i] && p->open && p->e->region[v->arg[i]] == p->region)
+    for (int i = 0; p->open && i < GG_IR_ARGS && v->arg[i]; i++)
+        if (p->e->region[v->arg[i]] == p->region)
             return true;
     return false;
 }
@@ -101,7 +101,7 @@ static void mark_uses(struct gg_emit *e, uint32_t b)
     for (uint32_t i = 0; i < block->count; i++) {
         gg_value value = block->values[i];
         const struct gg_ir_value *v = &ir->values[value];
-        for (int a = 0; v->op != GG_IR_phi && a < GG_IR_ARGS; a++)
+        for (int a = 0; v->op != GG_IR_phi && a < GG_IR_ARGS && v->arg[a]; a++)
             mark_use(e, v->arg[a], b, e->region[value]);
         for (uint32_t n = 0; v->op == GG_IR_phi && n < block->preds; n++)
             mark_use(e, ir->phi_args[v->arg[0] + n], ir->preds[block->pred_first + n], 0);

@@ -114,9 +114,9 @@ static uint32_t find_levels(struct order *o, const gg_value *old, uint32_t count
         const struct gg_ir_value *v = &values[old[i]];
         bool pure = gg_ir_ops[v->op].flags & GG_IRF_PURE;
         uint32_t level = 0;
-        for (int a = 0; a < GG_IR_ARGS; a++) {
+        for (int a = 0; a < GG_IR_ARGS && v->arg[a]; a++) {
             const struct gg_ir_value *arg = &values[v->arg[a]];
-            if (v->arg[a] && arg->block == own && arg->offset == offset && arg->op != GG_IR_phi &&
+            if (arg->block == own && arg->offset == offset && arg->op != GG_IR_phi &&
                 o->level[v->arg[a]] >= level)
                 level = o->level[v->arg[a]] + 1;
         }
@@ -154,9 +154,11 @@ static void order_instruction(struct order *o, struct gg_ir_block *block, const 
     for (uint32_t level = 0, first = 0; level < levels; first = o->ends[level++]) {
         struct entry **sorted = o->sorted + first, *last = NULL;
         uint32_t here = o->ends[level] - first;
-        for (uint32_t i = 0; i < here; i++)
-            for (int a = 0; a < GG_IR_ARGS; a++)
-                sorted[i]->arg[a] = o->number[o->ir->values[sorted[i]->old].arg[a]];
+        for (uint32_t i = 0; i < here; i++) {
+            const gg_value *args = o->ir->values[sorted[i]->old].arg;
+            for (int a = 0; a < GG_IR_ARGS && args[a]; a++)
+                sorted[i]->arg[a] = o->number[args[a]];
+        }
         sort(sorted, here);
         for (uint32_t i = 0; i < here; last = sorted[i++]) {
             if (last && !(last->kind >> 32) && !compare_entries(last, sorted[i]))

@@ -151,7 +151,7 @@ static void mark_live(struct marking *m)
                 mark(m, &ir->phi_args[v->arg[0] + p]);
             continue;
         }
-        for (int i = 0; i < GG_IR_ARGS; i++)
+        for (int i = 0; i < GG_IR_ARGS && v->arg[i]; i++)
             mark(m, &v->arg[i]);
     }
 }
