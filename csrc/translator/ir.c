@@ -67,28 +67,12 @@ static bool room_for_value(struct gg_ir *ir)
     return true;
 }
 
-static bool room_in_block(struct gg_ir *ir, struct gg_ir_block *block)
+static gg_value append(struct gg_ir *ir, const struct gg_ir_value *value)
 {
-    if (block->count < block->capacity)
-        return true;
-    uint32_t capacity = block->capacity ? 2 * block->capacity : 16;
-    gg_value *grown = gg_arena_grow(ir->arena, block->values, block->count, capacity, sizeof *grown);
-    if (!grown)
-        return false;
-    block->values = grown;
-    block->capacity = capacity;
-    return true;
-}
-
-static gg_value append(struct gg_ir *ir, struct gg_ir_value value)
-{
-    struct gg_ir_block *block = &ir->blocks[value.block];
-    if (!room_for_value(ir) || !room_in_block(ir, block))
+    if (!room_for_value(ir))
         return 0;
-    gg_value made = ir->value_count++;
-    ir->values[made] = value;
-    block->values[block->count++] = made;
-    return made;
+    ir->values[ir->value_count] = *value;
+    return ir->value_count++;
 }
 
 bool gg_ir_is_constant(const struct gg_ir *ir, gg_value value, uint32_t *bits)
@@ -125,7 +109,7 @@ static bool is_same(const struct gg_ir_value *a, const struct gg_ir_value *b)
  * the order in which the values of one guest instruction are made. Blocks are filled one after the other, from their
  * first instruction to their last: behind a value that is too old all are.
  */
-static gg_value make_pure(struct gg_ir *ir, const struct gg_ir_value *v)
+static gg_value make_pure(struct gg_ir *ir, struct gg_ir_value *v)
 {
     gg_value *newest = &ir->newest[bucket_of(v)], found = *newest;
     for (; found; found = ir->values[found].older) {
@@ -135,10 +119,8 @@ static gg_value make_pure(struct gg_ir *ir, const struct gg_ir_value *v)
         if (is_same(old, v))
             return found;
     }
-    gg_value made = append(ir, *v);
-    ir->values[made].older = *newest;
-    *newest = made;
-    return made;
+    v->older = *newest;
+    return *newest = append(ir, v);
 }
 
 /* Two constant dwords. Floats are left to the device, whose mode they follow. */
@@ -425,11 +407,24 @@ gg_value gg_ir_constant(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_clas
     return make_pure(ir, &v);
 }
 
+static gg_value make(struct gg_ir *ir, struct gg_ir_place at, struct gg_ir_value *v)
+{
+    if (!(gg_ir_ops[v->op].flags & GG_IRF_PURE))
+        return append(ir, v);
+    gg_value folded = v->arg[0] ? fold(ir, at, v) : 0;
+    return folded ? folded : make_pure(ir, v);
+}
+
 gg_value gg_ir_make(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_opcode op, enum gg_ir_class class, uint32_t imm,
                     gg_value a, gg_value b, gg_value c, gg_value d)
 {
-    const gg_value args[GG_IR_ARGS] = {a, b, c, d};
-    return gg_ir_make_wide(ir, at, op, class, imm, args);
+    struct gg_ir_value v = {.op = (uint16_t)op,
+                            .class = (uint8_t)class,
+                            .block = at.block,
+                            .offset = at.offset,
+                            .imm = imm,
+                            .arg = {a, b, c, d}};
+    return make(ir, at, &v);
 }
 
 gg_value gg_ir_make_wide(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_opcode op, enum gg_ir_class class,
@@ -438,10 +433,7 @@ gg_value gg_ir_make_wide(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_opc
     struct gg_ir_value v = {
         .op = (uint16_t)op, .class = (uint8_t)class, .block = at.block, .offset = at.offset, .imm = imm};
     memcpy(v.arg, args, sizeof v.arg);
-    if (!(gg_ir_ops[op].flags & GG_IRF_PURE))
-        return append(ir, v);
-    gg_value folded = args[0] ? fold(ir, at, &v) : 0;
-    return folded ? folded : make_pure(ir, &v);
+    return make(ir, at, &v);
 }
 
 gg_value gg_ir_phi(struct gg_ir *ir, uint32_t block, enum gg_ir_class class, uint32_t reg)
@@ -455,9 +447,9 @@ gg_value gg_ir_phi(struct gg_ir *ir, uint32_t block, enum gg_ir_class class, uin
         ir->phi_args = grown;
         ir->phi_arg_capacity = capacity;
     }
-    gg_value made = append(
-        ir, (struct gg_ir_value){
-                .op = GG_IR_phi, .class = (uint8_t)class, .block = block, .imm = reg, .arg = {ir->phi_arg_count}});
+    struct gg_ir_value v = {
+        .op = GG_IR_phi, .class = (uint8_t)class, .block = block, .imm = reg, .arg = {ir->phi_arg_count}};
+    gg_value made = append(ir, &v);
     if (made)
         ir->phi_arg_count += preds;
     return made;

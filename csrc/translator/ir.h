@@ -139,8 +139,8 @@ enum gg_ir_end {
 };
 
 struct gg_ir_block {
-    gg_value *values; /* in order; phis first, when gg_ir_order() has seen to it */
-    uint32_t count, capacity;
+    gg_value *values; /* in order, phis first: when gg_ssa_finish() has seen to it */
+    uint32_t count;
     uint32_t end; /* enum gg_ir_end; a BARRIER goes on to succ[0] */
     gg_value condition;
     uint32_t succ[2]; /* of a BRANCH: [0] if the condition holds; GG_NO_BLOCK */

@@ -75,15 +75,16 @@ void gg_ssa_filled(struct gg_ssa *ssa, uint32_t block)
     }
 }
 
-static gg_value resolve(const gg_value *becomes, gg_value v)
+static gg_value resolve(gg_value *becomes, gg_value v)
 {
-    while (becomes[v])
-        v = becomes[v];
+    for (; becomes[v]; v = becomes[v])
+        if (becomes[becomes[v]]) /* the next time the way is shorter */
+            becomes[v] = becomes[becomes[v]];
     return v;
 }
 
 /* The one value that a phi stands for, or 0. */
-static gg_value only_choice(const struct gg_ir *ir, const gg_value *becomes, gg_value phi)
+static gg_value only_choice(const struct gg_ir *ir, gg_value *becomes, gg_value phi)
 {
     const struct gg_ir_value *v = &ir->values[phi];
     gg_value only = 0;
@@ -118,7 +119,7 @@ static void find_choices(const struct gg_ir *ir, gg_value *becomes, gg_value *ph
 
 struct marking {
     struct gg_ir *ir;
-    const gg_value *becomes;
+    gg_value *becomes;
     bool *live;
     gg_value *stack; /* marked, but not yet what they use */
     uint32_t depth;
@@ -138,12 +139,11 @@ static void mark(struct marking *m, gg_value *use)
 static void mark_live(struct marking *m)
 {
     struct gg_ir *ir = m->ir;
-    for (uint32_t b = 0; b < ir->block_count; b++) {
+    for (uint32_t b = 0; b < ir->block_count; b++)
         mark(m, &ir->blocks[b].condition);
-        for (uint32_t i = 0; i < ir->blocks[b].count; i++)
-            if (gg_ir_ops[ir->values[ir->blocks[b].values[i]].op].flags & GG_IRF_STORES)
-                mark(m, &ir->blocks[b].values[i]);
-    }
+    for (gg_value v = 1; v < ir->value_count; v++)
+        if (gg_ir_ops[ir->values[v].op].flags & GG_IRF_STORES)
+            mark(m, &(gg_value){v});
     while (m->depth) {
         struct gg_ir_value *v = &ir->values[m->stack[--m->depth]];
         if (v->op == GG_IR_phi) {
@@ -156,6 +156,30 @@ static void mark_live(struct marking *m)
     }
 }
 
+/* Each block's list of its values that are live, in the order in which they were made. */
+static bool fill_blocks(struct gg_ir *ir, const bool *live)
+{
+    uint32_t count = 0;
+    for (gg_value v = 1; v < ir->value_count; v++) {
+        ir->blocks[ir->values[v].block].count += live[v];
+        count += live[v];
+    }
+    gg_value *values = gg_arena_alloc(ir->arena, count, sizeof *values);
+    if (!values)
+        return false;
+    for (uint32_t b = 0; b < ir->block_count; b++) {
+        ir->blocks[b].values = values;
+        values += ir->blocks[b].count;
+        ir->blocks[b].count = 0;
+    }
+    for (gg_value v = 1; v < ir->value_count; v++) {
+        struct gg_ir_block *block = &ir->blocks[ir->values[v].block];
+        if (live[v])
+            block->values[block->count++] = v;
+    }
+    return true;
+}
+
 int32_t gg_ssa_finish(struct gg_ssa *ssa, char **message)
 {
     struct gg_ir *ir = ssa->ir;
@@ -166,13 +190,7 @@ int32_t gg_ssa_finish(struct gg_ssa *ssa, char **message)
         return gg_fail(message, GG_ERR_MEMORY, "translation: out of memory");
     find_choices(ir, becomes, stack);
     mark_live(&(struct marking){.ir = ir, .becomes = becomes, .live = live, .stack = stack});
-    for (uint32_t b = 0; b < ir->block_count; b++) {
-        struct gg_ir_block *block = &ir->blocks[b];
-        uint32_t kept = 0;
-        for (uint32_t i = 0; i < block->count; i++)
-            if (live[block->values[i]])
-                block->values[kept++] = block->values[i];
-        block->count = kept;
-    }
+    if (!fill_blocks(ir, live))
+        return gg_fail(message, GG_ERR_MEMORY, "translation: out of memory");
     return gg_ir_order(ir, message);
 }
