@@ -316,31 +316,22 @@ void gg_spirv_local_size(struct gg_spirv *s, uint32_t x, uint32_t y, uint32_t z)
                 (const uint32_t[]){s->entry, SpvExecutionModeLocalSize, x, y, z}, 5);
 }
 
-uint32_t gg_spirv_op(struct gg_spirv *s, SpvOp op, uint32_t type, unsigned count, ...)
+uint32_t gg_spirv_op_list(struct gg_spirv *s, SpvOp op, uint32_t type, const uint32_t *list)
 {
-    uint32_t id = gg_spirv_id(s), *to = add(s, &s->section[GG_SECTION_CODE], 3 + count);
+    uint32_t id = gg_spirv_id(s), count = list[0], *to = add(s, &s->section[GG_SECTION_CODE], 3 + count);
     if (!to)
         return id;
     to[0] = (3 + count) << SpvWordCountShift | (uint32_t)op;
     to[1] = type;
     to[2] = id;
-    va_list args;
-    va_start(args, count);
-    collect(to, 3, count, args);
-    va_end(args);
+    for (uint32_t i = 0; i < count; i++)
+        to[3 + i] = list[1 + i];
     return id;
 }
 
-void gg_spirv_do(struct gg_spirv *s, SpvOp op, unsigned count, ...)
+void gg_spirv_do_list(struct gg_spirv *s, SpvOp op, const uint32_t *list)
 {
-    uint32_t *to = add(s, &s->section[GG_SECTION_CODE], 1 + count);
-    if (!to)
-        return;
-    to[0] = (1 + count) << SpvWordCountShift | (uint32_t)op;
-    va_list args;
-    va_start(args, count);
-    collect(to, 1, count, args);
-    va_end(args);
+    instruction(s, GG_SECTION_CODE, op, list + 1, list[0]);
 }
 
 uint32_t gg_spirv_extract(struct gg_spirv *s, uint32_t type, uint32_t composite, uint32_t index)

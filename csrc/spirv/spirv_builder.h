@@ -125,8 +125,11 @@ uint32_t gg_spirv_begin_function(struct gg_spirv *s, struct gg_spirv_function *f
 void gg_spirv_end_function(struct gg_spirv *s, struct gg_spirv_function *f, uint32_t result);
 
 /* Code. gg_spirv_op returns the result id; gg_spirv_do is for instructions without one. */
-uint32_t gg_spirv_op(struct gg_spirv *s, SpvOp op, uint32_t type, unsigned count, ...);
-void gg_spirv_do(struct gg_spirv *s, SpvOp op, unsigned count, ...);
+#define gg_spirv_op(s, op, type, ...) gg_spirv_op_list(s, op, type, (const uint32_t[]){__VA_ARGS__})
+#define gg_spirv_do(s, op, ...)       gg_spirv_do_list(s, op, (const uint32_t[]){__VA_ARGS__})
+/* list: how many operands there are, then these. */
+uint32_t gg_spirv_op_list(struct gg_spirv *s, SpvOp op, uint32_t type, const uint32_t *list);
+void gg_spirv_do_list(struct gg_spirv *s, SpvOp op, const uint32_t *list);
 uint32_t gg_spirv_extract(struct gg_spirv *s, uint32_t type, uint32_t composite, uint32_t index);
 uint32_t gg_spirv_load(struct gg_spirv *s, uint32_t type, uint32_t pointer);
 void gg_spirv_store(struct gg_spirv *s, uint32_t pointer, uint32_t value);
