@@ -6,27 +6,34 @@
 #include <string.h>
 
 #define CHUNK_BYTES ((size_t)64 << 10)
+#define LARGE_BYTES (CHUNK_BYTES / 4) /* the most that a shared chunk is begun for */
 
 struct gg_arena_chunk {
     struct gg_arena_chunk *next;
     size_t used, size;
-    bool alone; /* one allocation */
     max_align_t data[];
 };
 
-/* A chunk of its own, behind the one in use. Zeroed by calloc(): pages that nobody touches are never there. */
-static void *alone(struct gg_arena *arena, size_t bytes)
+static void *take(struct gg_arena_chunk *chunk, size_t bytes)
 {
-    struct gg_arena_chunk *chunk = calloc(1, sizeof *chunk + bytes), *first = arena->chunks;
+    void *memory = (char *)chunk->data + chunk->used;
+    chunk->used += bytes;
+    return memset(memory, 0, bytes);
+}
+
+/* A large one: in memory that was returned, or in a chunk of its own. calloc(): pages that nobody touches stay away. */
+static void *alloc_large(struct gg_arena *arena, size_t bytes)
+{
+    for (struct gg_arena_chunk *chunk = arena->returned; chunk; chunk = chunk->next)
+        if (chunk->size - chunk->used >= bytes)
+            return take(chunk, bytes);
+    struct gg_arena_chunk *chunk = calloc(1, sizeof *chunk + bytes);
     if (!chunk) {
         arena->failed = true;
         return NULL;
     }
-    *chunk = (struct gg_arena_chunk){.next = first ? first->next : NULL, .used = bytes, .size = bytes, .alone = true};
-    if (first)
-        first->next = chunk;
-    else
-        arena->chunks = chunk;
+    *chunk = (struct gg_arena_chunk){.next = arena->large, .used = bytes, .size = bytes};
+    arena->large = chunk;
     return chunk->data;
 }
 
@@ -38,10 +45,10 @@ void *gg_arena_alloc(struct gg_arena *arena, size_t count, size_t size)
         return NULL;
     }
     size_t bytes = (count * size + align - 1) / align * align;
+    if (bytes > LARGE_BYTES)
+        return alloc_large(arena, bytes);
     struct gg_arena_chunk *chunk = arena->chunks;
     if (!chunk || chunk->size - chunk->used < bytes) {
-        if (bytes > CHUNK_BYTES / 4)
-            return alone(arena, bytes);
         chunk = malloc(sizeof *chunk + CHUNK_BYTES);
         if (!chunk) {
             arena->failed = true;
@@ -50,9 +57,7 @@ void *gg_arena_alloc(struct gg_arena *arena, size_t count, size_t size)
         *chunk = (struct gg_arena_chunk){.next = arena->chunks, .size = CHUNK_BYTES};
         arena->chunks = chunk;
     }
-    void *memory = (char *)chunk->data + chunk->used;
-    chunk->used += bytes;
-    return memset(memory, 0, bytes);
+    return take(chunk, bytes);
 }
 
 void *gg_arena_grow(struct gg_arena *arena, const void *old, size_t used, size_t count, size_t size)
@@ -65,22 +70,30 @@ void *gg_arena_grow(struct gg_arena *arena, const void *old, size_t used, size_t
 
 void gg_arena_return(struct gg_arena *arena, const void *memory)
 {
-    struct gg_arena_chunk **link = &arena->chunks;
+    struct gg_arena_chunk **link = &arena->large;
     while (*link && (*link)->data != memory)
         link = &(*link)->next;
     struct gg_arena_chunk *chunk = *link;
-    if (!chunk || !chunk->alone)
+    if (!chunk)
         return;
     *link = chunk->next;
-    *chunk = (struct gg_arena_chunk){.next = arena->chunks, .size = chunk->size};
-    arena->chunks = chunk;
+    chunk->next = arena->returned;
+    chunk->used = 0;
+    arena->returned = chunk;
+}
+
+static void free_list(struct gg_arena_chunk *chunk)
+{
+    for (struct gg_arena_chunk *next; chunk; chunk = next) {
+        next = chunk->next;
+        free(chunk);
+    }
 }
 
 void gg_arena_finish(struct gg_arena *arena)
 {
-    for (struct gg_arena_chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
-        next = chunk->next;
-        free(chunk);
-    }
+    free_list(arena->chunks);
+    free_list(arena->large);
+    free_list(arena->returned);
     *arena = (struct gg_arena){0};
 }

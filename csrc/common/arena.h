@@ -11,7 +11,9 @@
  */
 struct gg_arena_chunk;
 struct gg_arena {
-    struct gg_arena_chunk *chunks;
+    struct gg_arena_chunk *chunks;   /* the first is the one in use */
+    struct gg_arena_chunk *large;    /* one allocation each */
+    struct gg_arena_chunk *returned; /* of those, given out again */
     bool failed;
 };
 

@@ -444,6 +444,7 @@ gg_value gg_ir_phi(struct gg_ir *ir, uint32_t block, enum gg_ir_class class, uin
         gg_value *grown = gg_arena_grow(ir->arena, ir->phi_args, ir->phi_arg_count, capacity, sizeof *grown);
         if (!grown)
             return 0;
+        gg_arena_return(ir->arena, ir->phi_args);
         ir->phi_args = grown;
         ir->phi_arg_capacity = capacity;
     }

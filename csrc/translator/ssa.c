@@ -192,5 +192,8 @@ int32_t gg_ssa_finish(struct gg_ssa *ssa, char **message)
     mark_live(&(struct marking){.ir = ir, .becomes = becomes, .live = live, .stack = stack});
     if (!fill_blocks(ir, live))
         return gg_fail(message, GG_ERR_MEMORY, "translation: out of memory");
+    const void *const done[] = {becomes, stack, live, ssa->reaching};
+    for (size_t i = 0; i < sizeof done / sizeof *done; i++)
+        gg_arena_return(ir->arena, done[i]);
     return gg_ir_order(ir, message);
 }
