@@ -10,17 +10,22 @@
 #define GENERATOR    0u /* not registered with Khronos */
 #define VERSION_1_6  0x00010600u
 
-static bool grow(struct gg_words *w, size_t count)
+static bool set_capacity(struct gg_words *w, size_t capacity)
 {
-    size_t capacity = w->capacity ? 2 * w->capacity : 64;
-    while (capacity < count)
-        capacity *= 2;
     uint32_t *data = realloc(w->data, capacity * sizeof *data);
     if (!data)
         return false;
     w->data = data;
     w->capacity = capacity;
     return true;
+}
+
+static bool grow(struct gg_words *w, size_t count)
+{
+    size_t capacity = w->capacity ? 2 * w->capacity : 64;
+    while (capacity < count)
+        capacity *= 2;
+    return set_capacity(w, capacity);
 }
 
 /*
@@ -88,6 +93,13 @@ static void with_string(struct gg_spirv *s, enum gg_spirv_section section, SpvOp
     push_string(s, w, text);
     for (unsigned i = 0; i < after_count; i++)
         push(s, w, after[i]);
+}
+
+void gg_spirv_expect(struct gg_spirv *s, size_t words)
+{
+    struct gg_words *code = &s->section[GG_SECTION_CODE];
+    if (!s->failed && words > code->capacity && !set_capacity(code, words))
+        s->failed = true;
 }
 
 uint32_t gg_spirv_id(struct gg_spirv *s) { return s->bound++; }

@@ -76,6 +76,9 @@ void gg_spirv_init(struct gg_spirv *s);
 int32_t gg_spirv_finish(struct gg_spirv *s, SpvExecutionModel model, uint32_t **words, uint64_t *word_count,
                         char **message);
 
+/* Room for so many words of code, that it need not be moved when there are more and more; a hint. */
+void gg_spirv_expect(struct gg_spirv *s, size_t words);
+
 uint32_t gg_spirv_id(struct gg_spirv *s);
 
 void gg_spirv_capability(struct gg_spirv *s, SpvCapability capability); /* the same ones again: once */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define LOOK_BACK 96u   /* bytes of the program in which an operation is not made again */
-#define BUCKETS   1024u /* for the values made within that: a few hundred */
+#define BUCKETS   4096u /* several times the values made within that */
 
 const struct gg_ir_op_info gg_ir_ops[GG_IR_OPCODES] = {
 #define P                                 GG_IRF_PURE
