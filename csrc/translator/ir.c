@@ -409,7 +409,12 @@ gg_value gg_ir_constant(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_clas
 
 static gg_value make(struct gg_ir *ir, struct gg_ir_place at, struct gg_ir_value *v)
 {
-    if (!(gg_ir_ops[v->op].flags & GG_IRF_PURE))
+    uint8_t flags = gg_ir_ops[v->op].flags;
+    if (flags & GG_IRF_STORES) {
+        v->older = ir->last_store;
+        return ir->last_store = append(ir, v);
+    }
+    if (!(flags & GG_IRF_PURE))
         return append(ir, v);
     gg_value folded = v->arg[0] ? fold(ir, at, v) : 0;
     return folded ? folded : make_pure(ir, v);
@@ -448,10 +453,17 @@ gg_value gg_ir_phi(struct gg_ir *ir, uint32_t block, enum gg_ir_class class, uin
         ir->phi_args = grown;
         ir->phi_arg_capacity = capacity;
     }
-    struct gg_ir_value v = {
-        .op = GG_IR_phi, .class = (uint8_t)class, .block = block, .imm = reg, .arg = {ir->phi_arg_count}};
+    struct gg_ir_value v = {.op = GG_IR_phi,
+                            .class = (uint8_t)class,
+                            .block = block,
+                            .imm = reg,
+                            .arg = {ir->phi_arg_count},
+                            .older = ir->last_phi};
     gg_value made = append(ir, &v);
-    if (made)
-        ir->phi_arg_count += preds;
+    if (!made)
+        return 0;
+    ir->last_phi = made;
+    ir->phi_count++;
+    ir->phi_arg_count += preds;
     return made;
 }

@@ -128,7 +128,7 @@ struct gg_ir_value {
     uint32_t offset;          /* of the guest instruction it came from */
     uint32_t imm;             /* of a phi: the register that it stands for */
     gg_value arg[GG_IR_ARGS]; /* of a phi: arg[0] is the first of its arguments in gg_ir.phi_args */
-    gg_value older;           /* while values are made: of a pure one, the one before it in gg_ir.newest */
+    gg_value older;           /* until all are made: the one before it in a list of gg_ir */
 };
 
 enum gg_ir_end {
@@ -157,7 +157,9 @@ struct gg_ir {
     gg_value *phi_args;
     uint32_t phi_arg_count, phi_arg_capacity;
     uint32_t wave;    /* 32 or 64 */
-    gg_value *newest; /* by hash: the pure value made last */
+    uint32_t phi_count;
+    gg_value last_phi, last_store; /* lists of these values, the last first */
+    gg_value *newest;              /* the same for pure ones, by hash */
 };
 
 extern const struct gg_ir_op_info {

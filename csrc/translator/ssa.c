@@ -102,10 +102,9 @@ static gg_value only_choice(const struct gg_ir *ir, gg_value *becomes, gg_value 
 /* Phis that choose nothing, until no other becomes one by it. */
 static void find_choices(const struct gg_ir *ir, gg_value *becomes, gg_value *phis)
 {
-    uint32_t count = 0, before;
-    for (gg_value v = 1; v < ir->value_count; v++)
-        if (ir->values[v].op == GG_IR_phi)
-            phis[count++] = v;
+    uint32_t count = ir->phi_count, before;
+    for (gg_value v = ir->last_phi, i = count; v; v = ir->values[v].older)
+        phis[--i] = v; /* in the order in which they were made */
     do {
         before = count;
         count = 0;
@@ -131,19 +130,19 @@ static void mark(struct marking *m, gg_value *use)
     gg_value v = *use = resolve(m->becomes, *use);
     if (v && !m->live[v]) {
         m->live[v] = true;
+        m->ir->blocks[m->ir->values[v].block].count++;
         m->stack[m->depth++] = v;
     }
 }
 
-/* Keeps what stores, what decides a branch, and what those use. */
+/* Keeps what stores, what decides a branch, and what those use; counts them by block. */
 static void mark_live(struct marking *m)
 {
     struct gg_ir *ir = m->ir;
     for (uint32_t b = 0; b < ir->block_count; b++)
         mark(m, &ir->blocks[b].condition);
-    for (gg_value v = 1; v < ir->value_count; v++)
-        if (gg_ir_ops[ir->values[v].op].flags & GG_IRF_STORES)
-            mark(m, &(gg_value){v});
+    for (gg_value v = ir->last_store; v; v = ir->values[v].older)
+        mark(m, &(gg_value){v});
     while (m->depth) {
         struct gg_ir_value *v = &ir->values[m->stack[--m->depth]];
         if (v->op == GG_IR_phi) {
@@ -160,10 +159,8 @@ static void mark_live(struct marking *m)
 static bool fill_blocks(struct gg_ir *ir, const bool *live)
 {
     uint32_t count = 0;
-    for (gg_value v = 1; v < ir->value_count; v++) {
-        ir->blocks[ir->values[v].block].count += live[v];
-        count += live[v];
-    }
+    for (uint32_t b = 0; b < ir->block_count; b++)
+        count += ir->blocks[b].count;
     gg_value *values = gg_arena_alloc(ir->arena, count, sizeof *values);
     if (!values)
         return false;
@@ -173,9 +170,10 @@ static bool fill_blocks(struct gg_ir *ir, const bool *live)
         ir->blocks[b].count = 0;
     }
     for (gg_value v = 1; v < ir->value_count; v++) {
+        if (!live[v])
+            continue;
         struct gg_ir_block *block = &ir->blocks[ir->values[v].block];
-        if (live[v])
-            block->values[block->count++] = v;
+        block->values[block->count++] = v;
     }
     return true;
 }
