@@ -6,12 +6,36 @@
 #include <string.h>
 
 #define CHUNK_BYTES ((size_t)64 << 10)
+#define LARGE_BYTES (CHUNK_BYTES / 4) /* the most that a shared chunk is begun for */
 
 struct gg_arena_chunk {
     struct gg_arena_chunk *next;
     size_t used, size;
     max_align_t data[];
 };
+
+static void *take(struct gg_arena_chunk *chunk, size_t bytes)
+{
+    void *memory = (char *)chunk->data + chunk->used;
+    chunk->used += bytes;
+    return memset(memory, 0, bytes);
+}
+
+/* A large one: in memory that was returned, or in a chunk of its own. calloc(): pages that nobody touches stay away. */
+static void *alloc_large(struct gg_arena *arena, size_t bytes)
+{
+    for (struct gg_arena_chunk *chunk = arena->returned; chunk; chunk = chunk->next)
+        if (chunk->size - chunk->used >= bytes)
+            return take(chunk, bytes);
+    struct gg_arena_chunk *chunk = calloc(1, sizeof *chunk + bytes);
+    if (!chunk) {
+        arena->failed = true;
+        return NULL;
+    }
+    *chunk = (struct gg_arena_chunk){.next = arena->large, .used = bytes, .size = bytes};
+    arena->large = chunk;
+    return chunk->data;
+}
 
 void *gg_arena_alloc(struct gg_arena *arena, size_t count, size_t size)
 {
@@ -21,20 +45,19 @@ void *gg_arena_alloc(struct gg_arena *arena, size_t count, size_t size)
         return NULL;
     }
     size_t bytes = (count * size + align - 1) / align * align;
+    if (bytes > LARGE_BYTES)
+        return alloc_large(arena, bytes);
     struct gg_arena_chunk *chunk = arena->chunks;
     if (!chunk || chunk->size - chunk->used < bytes) {
-        size_t room = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-        chunk = malloc(sizeof *chunk + room);
+        chunk = malloc(sizeof *chunk + CHUNK_BYTES);
         if (!chunk) {
             arena->failed = true;
             return NULL;
         }
-        *chunk = (struct gg_arena_chunk){.next = arena->chunks, .size = room};
+        *chunk = (struct gg_arena_chunk){.next = arena->chunks, .size = CHUNK_BYTES};
         arena->chunks = chunk;
     }
-    void *memory = (char *)chunk->data + chunk->used;
-    chunk->used += bytes;
-    return memset(memory, 0, bytes);
+    return take(chunk, bytes);
 }
 
 void *gg_arena_grow(struct gg_arena *arena, const void *old, size_t used, size_t count, size_t size)
@@ -45,11 +68,32 @@ void *gg_arena_grow(struct gg_arena *arena, const void *old, size_t used, size_t
     return memory;
 }
 
-void gg_arena_finish(struct gg_arena *arena)
+void gg_arena_return(struct gg_arena *arena, const void *memory)
 {
-    for (struct gg_arena_chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
+    struct gg_arena_chunk **link = &arena->large;
+    while (*link && (*link)->data != memory)
+        link = &(*link)->next;
+    struct gg_arena_chunk *chunk = *link;
+    if (!chunk)
+        return;
+    *link = chunk->next;
+    chunk->next = arena->returned;
+    chunk->used = 0;
+    arena->returned = chunk;
+}
+
+static void free_list(struct gg_arena_chunk *chunk)
+{
+    for (struct gg_arena_chunk *next; chunk; chunk = next) {
         next = chunk->next;
         free(chunk);
     }
+}
+
+void gg_arena_finish(struct gg_arena *arena)
+{
+    free_list(arena->chunks);
+    free_list(arena->large);
+    free_list(arena->returned);
     *arena = (struct gg_arena){0};
 }

@@ -11,7 +11,9 @@
  */
 struct gg_arena_chunk;
 struct gg_arena {
-    struct gg_arena_chunk *chunks;
+    struct gg_arena_chunk *chunks;   /* the first is the one in use */
+    struct gg_arena_chunk *large;    /* one allocation each */
+    struct gg_arena_chunk *returned; /* of those, given out again */
     bool failed;
 };
 
@@ -19,6 +21,8 @@ struct gg_arena {
 void *gg_arena_alloc(struct gg_arena *arena, size_t count, size_t size);
 /* A larger copy of an array of the arena: `used` items are kept, the rest is zero. The old one is left behind. */
 void *gg_arena_grow(struct gg_arena *arena, const void *old, size_t used, size_t count, size_t size);
+/* Nobody needs this allocation any more: if it was large its memory is given out again. */
+void gg_arena_return(struct gg_arena *arena, const void *memory);
 void gg_arena_finish(struct gg_arena *arena);
 
 #endif

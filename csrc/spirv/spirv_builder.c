@@ -10,31 +10,56 @@
 #define GENERATOR    0u /* not registered with Khronos */
 #define VERSION_1_6  0x00010600u
 
-/* Once it has failed nothing is added: the words before a lost one must not be read on with words after it. */
-static void push(struct gg_spirv *s, struct gg_words *w, uint32_t word)
+static bool set_capacity(struct gg_words *w, size_t capacity)
+{
+    uint32_t *data = realloc(w->data, capacity * sizeof *data);
+    if (!data)
+        return false;
+    w->data = data;
+    w->capacity = capacity;
+    return true;
+}
+
+static bool grow(struct gg_words *w, size_t count)
+{
+    size_t capacity = w->capacity ? 2 * w->capacity : 64;
+    while (capacity < count)
+        capacity *= 2;
+    return set_capacity(w, capacity);
+}
+
+/*
+ * Words at the section's end, for the caller to fill; NULL when memory ran out. Once it has failed nothing is added:
+ * the words before a lost one must not be read on with words after it.
+ */
+static inline uint32_t *add(struct gg_spirv *s, struct gg_words *w, size_t count)
 {
     if (s->failed)
-        return;
-    if (w->count == w->capacity) {
-        size_t capacity = w->capacity ? 2 * w->capacity : 64;
-        uint32_t *data = realloc(w->data, capacity * sizeof *data);
-        if (!data) {
-            s->failed = true;
-            return;
-        }
-        w->data = data;
-        w->capacity = capacity;
+        return NULL;
+    if (w->count + count > w->capacity && !grow(w, w->count + count)) {
+        s->failed = true;
+        return NULL;
     }
-    w->data[w->count++] = word;
+    w->count += count;
+    return w->data + w->count - count;
+}
+
+static void push(struct gg_spirv *s, struct gg_words *w, uint32_t word)
+{
+    uint32_t *to = add(s, w, 1);
+    if (to)
+        *to = word;
 }
 
 static void instruction(struct gg_spirv *s, enum gg_spirv_section section, SpvOp op, const uint32_t *operands,
                         unsigned count)
 {
-    struct gg_words *w = &s->section[section];
-    push(s, w, (count + 1) << SpvWordCountShift | (uint32_t)op);
+    uint32_t *to = add(s, &s->section[section], count + 1);
+    if (!to)
+        return;
+    *to++ = (count + 1) << SpvWordCountShift | (uint32_t)op;
     for (unsigned i = 0; i < count; i++)
-        push(s, w, operands[i]);
+        to[i] = operands[i];
 }
 
 /* Collects the variadic ids behind the fixed operands; returns how many there are in all. */
@@ -48,13 +73,13 @@ static unsigned collect(uint32_t *operands, unsigned fixed, unsigned count, va_l
 /* Appends a literal string as SPIR-V packs it: UTF-8, little-endian, with its zero, padded to a word. */
 static void push_string(struct gg_spirv *s, struct gg_words *w, const char *text)
 {
-    size_t size = strlen(text) + 1;
-    for (size_t i = 0; i < size; i += 4) {
-        uint32_t word = 0;
-        for (size_t k = i; k < size && k < i + 4; k++)
-            word |= (uint32_t)(unsigned char)text[k] << 8 * (k - i);
-        push(s, w, word);
-    }
+    size_t size = strlen(text) + 1, words = (size + 3) / 4;
+    uint32_t *to = add(s, w, words);
+    if (!to)
+        return;
+    memset(to, 0, words * sizeof *to);
+    for (size_t i = 0; i < size; i++)
+        to[i / 4] |= (uint32_t)(unsigned char)text[i] << i % 4 * 8;
 }
 
 static void with_string(struct gg_spirv *s, enum gg_spirv_section section, SpvOp op, const uint32_t *before,
@@ -68,6 +93,13 @@ static void with_string(struct gg_spirv *s, enum gg_spirv_section section, SpvOp
     push_string(s, w, text);
     for (unsigned i = 0; i < after_count; i++)
         push(s, w, after[i]);
+}
+
+void gg_spirv_expect(struct gg_spirv *s, size_t words)
+{
+    struct gg_words *code = &s->section[GG_SECTION_CODE];
+    if (!s->failed && words > code->capacity && !set_capacity(code, words))
+        s->failed = true;
 }
 
 uint32_t gg_spirv_id(struct gg_spirv *s) { return s->bound++; }
@@ -105,8 +137,10 @@ static bool grow_slots(struct gg_spirv *s)
 /* Finds the instruction among the globals, its result id at word `result` not counted, or appends it. */
 static uint32_t unique(struct gg_spirv *s, SpvOp op, const uint32_t *operands, unsigned count, unsigned result)
 {
-    uint32_t copy[1 + MAX_OPERANDS] = {(count + 1) << SpvWordCountShift | (uint32_t)op};
-    memcpy(copy + 1, operands, count * sizeof *copy);
+    uint32_t copy[1 + MAX_OPERANDS];
+    copy[0] = (count + 1) << SpvWordCountShift | (uint32_t)op;
+    for (unsigned i = 0; i < count; i++)
+        copy[1 + i] = operands[i];
     if (s->failed || !grow_slots(s)) {
         s->failed = true;
         return gg_spirv_id(s);
@@ -160,7 +194,8 @@ void gg_spirv_mode(struct gg_spirv *s, SpvExecutionMode mode)
 
 uint32_t gg_spirv_type(struct gg_spirv *s, SpvOp op, unsigned count, ...)
 {
-    uint32_t operands[MAX_OPERANDS] = {0};
+    uint32_t operands[MAX_OPERANDS];
+    operands[0] = 0;
     va_list args;
     va_start(args, count);
     unsigned total = collect(operands, 1, count, args);
@@ -183,8 +218,19 @@ uint32_t gg_spirv_bool(struct gg_spirv *s)
     return s->boolean ? s->boolean : (s->boolean = gg_spirv_type(s, SpvOpTypeBool, 0));
 }
 
-uint32_t gg_spirv_f32(struct gg_spirv *s) { return gg_spirv_type(s, SpvOpTypeFloat, 1, 32); }
-uint32_t gg_spirv_const(struct gg_spirv *s, uint32_t value) { return gg_spirv_constant(s, gg_spirv_u32(s), value); }
+uint32_t gg_spirv_f32(struct gg_spirv *s)
+{
+    return s->f32 ? s->f32 : (s->f32 = gg_spirv_type(s, SpvOpTypeFloat, 1, 32));
+}
+
+uint32_t gg_spirv_const(struct gg_spirv *s, uint32_t value)
+{
+    if (value >= GG_SPIRV_SMALL)
+        return gg_spirv_constant(s, gg_spirv_u32(s), value);
+    if (!s->small[value])
+        s->small[value] = gg_spirv_constant(s, gg_spirv_u32(s), value);
+    return s->small[value];
+}
 
 uint32_t gg_spirv_truth(struct gg_spirv *s, bool value)
 {
@@ -198,7 +244,12 @@ uint32_t gg_spirv_vector(struct gg_spirv *s, uint32_t component, uint32_t count)
 
 uint32_t gg_spirv_pointer(struct gg_spirv *s, SpvStorageClass storage, uint32_t pointee)
 {
-    return gg_spirv_type(s, SpvOpTypePointer, 2, (uint32_t)storage, pointee);
+    if ((uint32_t)storage >= GG_SPIRV_STORAGES)
+        return gg_spirv_type(s, SpvOpTypePointer, 2, (uint32_t)storage, pointee);
+    struct gg_spirv_pointer *last = &s->pointers[storage];
+    if (last->pointee != pointee)
+        *last = (struct gg_spirv_pointer){pointee, gg_spirv_type(s, SpvOpTypePointer, 2, (uint32_t)storage, pointee)};
+    return last->id;
 }
 
 uint32_t gg_spirv_array(struct gg_spirv *s, uint32_t element, uint32_t length)
@@ -277,25 +328,22 @@ void gg_spirv_local_size(struct gg_spirv *s, uint32_t x, uint32_t y, uint32_t z)
                 (const uint32_t[]){s->entry, SpvExecutionModeLocalSize, x, y, z}, 5);
 }
 
-uint32_t gg_spirv_op(struct gg_spirv *s, SpvOp op, uint32_t type, unsigned count, ...)
+uint32_t gg_spirv_op_list(struct gg_spirv *s, SpvOp op, uint32_t type, const uint32_t *list)
 {
-    uint32_t id = gg_spirv_id(s), operands[MAX_OPERANDS] = {type, id};
-    va_list args;
-    va_start(args, count);
-    unsigned total = collect(operands, 2, count, args);
-    va_end(args);
-    instruction(s, GG_SECTION_CODE, op, operands, total);
+    uint32_t id = gg_spirv_id(s), count = list[0], *to = add(s, &s->section[GG_SECTION_CODE], 3 + count);
+    if (!to)
+        return id;
+    to[0] = (3 + count) << SpvWordCountShift | (uint32_t)op;
+    to[1] = type;
+    to[2] = id;
+    for (uint32_t i = 0; i < count; i++)
+        to[3 + i] = list[1 + i];
     return id;
 }
 
-void gg_spirv_do(struct gg_spirv *s, SpvOp op, unsigned count, ...)
+void gg_spirv_do_list(struct gg_spirv *s, SpvOp op, const uint32_t *list)
 {
-    uint32_t operands[MAX_OPERANDS];
-    va_list args;
-    va_start(args, count);
-    unsigned total = collect(operands, 0, count, args);
-    va_end(args);
-    instruction(s, GG_SECTION_CODE, op, operands, total);
+    instruction(s, GG_SECTION_CODE, op, list + 1, list[0]);
 }
 
 uint32_t gg_spirv_extract(struct gg_spirv *s, uint32_t type, uint32_t composite, uint32_t index)
@@ -394,8 +442,9 @@ void gg_spirv_end_function(struct gg_spirv *s, struct gg_spirv_function *f, uint
     gg_spirv_do(s, SpvOpFunctionEnd, 0);
     for (int i = 0; i < 3; i++) {
         struct gg_words *part = &s->section[GG_SECTION_FUNCTION + i];
-        for (size_t w = 0; w < part->count; w++)
-            push(s, &s->section[GG_SECTION_FUNCTIONS], part->data[w]);
+        uint32_t *to = part->count ? add(s, &s->section[GG_SECTION_FUNCTIONS], part->count) : NULL;
+        if (to)
+            memcpy(to, part->data, part->count * sizeof *to);
         free(part->data);
         *part = f->outer[i];
     }
@@ -532,14 +581,20 @@ int32_t gg_spirv_finish(struct gg_spirv *s, SpvExecutionModel model, uint32_t **
     with_string(s, GG_SECTION_ENTRY, SpvOpEntryPoint, (const uint32_t[]){(uint32_t)model, s->entry}, 2, "main",
                 s->interface, s->interface_count);
 
+    uint32_t *module = NULL;
     size_t total = 5;
     for (int i = 0; i < GG_SECTION_COUNT; i++)
         total += s->section[i].count;
-    uint32_t *module = s->failed ? NULL : malloc(total * sizeof *module);
+    /* The code, by far the largest and the last, stays in the memory where it is. */
+    struct gg_words *code = &s->section[GG_SECTION_CODE];
+    if (!s->failed)
+        module = realloc(code->data, total * sizeof *module);
     if (module) {
+        memmove(module + total - code->count, module, code->count * sizeof *module);
+        *code = (struct gg_words){0};
         memcpy(module, (const uint32_t[]){SpvMagicNumber, VERSION_1_6, GENERATOR, s->bound, 0}, 5 * sizeof *module);
         size_t at = 5;
-        for (int i = 0; i < GG_SECTION_COUNT; i++) {
+        for (int i = 0; i < GG_SECTION_CODE; i++) {
             if (s->section[i].count)
                 memcpy(module + at, s->section[i].data, s->section[i].count * sizeof *module);
             at += s->section[i].count;

@@ -38,6 +38,8 @@ enum gg_spirv_section { /* in the order that SPIR-V prescribes (its section 2.4)
     GG_SECTION_COUNT
 };
 
+#define GG_SPIRV_SMALL         128 /* constants whose ids stand in a table */
+#define GG_SPIRV_STORAGES      13  /* storage classes up to StorageBuffer */
 #define GG_SPIRV_MAX_INTERFACE 64 /* global variables: GG_LAYOUT_MAX_OUTPUTS and what a stage needs */
 
 /* A type or constant: its hash, and 1 + where it begins in its section; 0 is no entry. */
@@ -46,12 +48,19 @@ struct gg_spirv_slot {
     uint32_t at;
 };
 
+/* The type of pointers of a storage class that was asked for last. */
+struct gg_spirv_pointer {
+    uint32_t pointee, id;
+};
+
 struct gg_spirv {
     struct gg_words section[GG_SECTION_COUNT];
     struct gg_spirv_slot *slots; /* a power of two of them, at most three quarters taken */
     uint32_t slot_count;
     uint32_t slots_taken;
-    uint32_t u32, boolean;                      /* ids of these types, asked for most; 0 until then */
+    uint32_t u32, boolean, f32;                 /* ids of these types, asked for most; 0 until then */
+    uint32_t small[GG_SPIRV_SMALL];             /* ids of constants of u32, likewise */
+    struct gg_spirv_pointer pointers[GG_SPIRV_STORAGES];
     uint32_t interface[GG_SPIRV_MAX_INTERFACE]; /* every global variable, for OpEntryPoint */
     uint32_t interface_count;
     uint32_t bound;        /* next id */
@@ -66,6 +75,9 @@ void gg_spirv_init(struct gg_spirv *s);
 /* Ends main and hands over the module (gg_free); releases the builder in any case. */
 int32_t gg_spirv_finish(struct gg_spirv *s, SpvExecutionModel model, uint32_t **words, uint64_t *word_count,
                         char **message);
+
+/* Room for so many words of code, that it need not be moved when there are more and more; a hint. */
+void gg_spirv_expect(struct gg_spirv *s, size_t words);
 
 uint32_t gg_spirv_id(struct gg_spirv *s);
 
@@ -116,8 +128,11 @@ uint32_t gg_spirv_begin_function(struct gg_spirv *s, struct gg_spirv_function *f
 void gg_spirv_end_function(struct gg_spirv *s, struct gg_spirv_function *f, uint32_t result);
 
 /* Code. gg_spirv_op returns the result id; gg_spirv_do is for instructions without one. */
-uint32_t gg_spirv_op(struct gg_spirv *s, SpvOp op, uint32_t type, unsigned count, ...);
-void gg_spirv_do(struct gg_spirv *s, SpvOp op, unsigned count, ...);
+#define gg_spirv_op(s, op, type, ...) gg_spirv_op_list(s, op, type, (const uint32_t[]){__VA_ARGS__})
+#define gg_spirv_do(s, op, ...)       gg_spirv_do_list(s, op, (const uint32_t[]){__VA_ARGS__})
+/* list: how many operands there are, then these. */
+uint32_t gg_spirv_op_list(struct gg_spirv *s, SpvOp op, uint32_t type, const uint32_t *list);
+void gg_spirv_do_list(struct gg_spirv *s, SpvOp op, const uint32_t *list);
 uint32_t gg_spirv_extract(struct gg_spirv *s, uint32_t type, uint32_t composite, uint32_t index);
 uint32_t gg_spirv_load(struct gg_spirv *s, uint32_t type, uint32_t pointer);
 void gg_spirv_store(struct gg_spirv *s, uint32_t pointer, uint32_t value);

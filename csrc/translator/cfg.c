@@ -40,6 +40,7 @@ static struct gg_inst *append(struct reach *r)
         struct gg_inst *insts = gg_arena_grow(r->arena, r->insts, r->count, capacity, sizeof *insts);
         if (!insts)
             return NULL;
+        gg_arena_return(r->arena, r->insts);
         r->insts = insts;
         r->capacity = capacity;
     }
@@ -141,6 +142,7 @@ static int32_t sort_insts(struct gg_cfg *cfg, struct reach *r, char **message)
         cfg->insts[cfg->inst_count] = r->insts[r->at[w] - 1];
         r->at[w] = ++cfg->inst_count;
     }
+    gg_arena_return(r->arena, r->insts);
     return GG_OK;
 }
 

@@ -278,6 +278,7 @@ static void begin_module(struct gg_emit *e)
 {
     struct gg_spirv *s = &e->s;
     gg_spirv_init(s);
+    gg_spirv_expect(s, (size_t)e->ir->value_count * (e->flat ? 8 * e->copies : 24)); /* most need a little less */
     gg_spirv_name(s, s->entry, "main");
     s->loop_control = SpvLoopControlDontUnrollMask; /* 32 copies of each region take a driver half a minute */
     uint32_t invocations = e->form->split_waves ? e->ir->wave : e->flat ? e->form->subgroup : 1;

@@ -40,8 +40,8 @@ struct plan {
 
 static bool needs_open_region(const struct plan *p, const struct gg_ir_value *v)
 {
-    for (int i = 0; i < GG_IR_ARGS; i++)
-        if (v->arg[i] && p->open && p->e->region[v->arg[i]] == p->region)
+    for (int i = 0; p->open && i < GG_IR_ARGS && v->arg[i]; i++)
+        if (p->e->region[v->arg[i]] == p->region)
             return true;
     return false;
 }
@@ -101,7 +101,7 @@ static void mark_uses(struct gg_emit *e, uint32_t b)
     for (uint32_t i = 0; i < block->count; i++) {
         gg_value value = block->values[i];
         const struct gg_ir_value *v = &ir->values[value];
-        for (int a = 0; v->op != GG_IR_phi && a < GG_IR_ARGS; a++)
+        for (int a = 0; v->op != GG_IR_phi && a < GG_IR_ARGS && v->arg[a]; a++)
             mark_use(e, v->arg[a], b, e->region[value]);
         for (uint32_t n = 0; v->op == GG_IR_phi && n < block->preds; n++)
             mark_use(e, ir->phi_args[v->arg[0] + n], ir->preds[block->pred_first + n], 0);
@@ -121,9 +121,9 @@ int32_t gg_emit_plan(struct gg_emit *e, char **message)
     e->stored = gg_arena_alloc(e->arena, ir->value_count, sizeof *e->stored);
     e->after_region = gg_arena_alloc(e->arena, ir->value_count, sizeof *e->after_region);
     e->variable = gg_arena_alloc(e->arena, slots, sizeof *e->variable);
-    e->arrays = gg_arena_alloc(e->arena, e->flat ? 1 : 2 * (size_t)ir->value_count + GG_IR_ARGS * GG_EMIT_BATCH,
-                               sizeof *e->arrays);
-    e->base = gg_arena_alloc(e->arena, slots, sizeof *e->base);
+    size_t arrays = e->form->local_registers ? 2 * (size_t)ir->value_count + GG_IR_ARGS * GG_EMIT_BATCH : 0;
+    e->arrays = gg_arena_alloc(e->arena, arrays, sizeof *e->arrays);
+    e->base = gg_arena_alloc(e->arena, e->flat ? 0 : ir->value_count, sizeof *e->base);
     e->phi_input = gg_arena_alloc(e->arena, slots, sizeof *e->phi_input);
     e->high_dwords = gg_arena_alloc(e->arena, ir->value_count, sizeof *e->high_dwords);
     e->id = gg_arena_alloc(e->arena, slots, sizeof *e->id);

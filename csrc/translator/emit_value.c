@@ -76,11 +76,11 @@ uint32_t gg_emit_rolled(struct gg_emit *e, uint32_t base, uint32_t index)
 /* Results of a region's memory operations stand side by side, as its loop fills them. */
 static void declare_results(struct gg_emit *e, const struct gg_ir_block *block, uint32_t first)
 {
-    uint32_t region = e->region[block->values[first]], count = 0;
-    for (uint32_t i = first; i < block->count; i++)
-        count += e->region[block->values[i]] == region && gg_emit_is_batchable(&e->ir->values[block->values[i]]);
+    uint32_t region = e->region[block->values[first]], count = 0, end = first;
+    for (; end < block->count && e->region[block->values[end]] <= region; end++) /* regions begin one after the other */
+        count += e->region[block->values[end]] == region && gg_emit_is_batchable(&e->ir->values[block->values[end]]);
     uint32_t base = new_rolled(e, count);
-    for (uint32_t i = first; i < block->count; i++) {
+    for (uint32_t i = first; i < end; i++) {
         gg_value value = block->values[i];
         if (e->region[value] != region || !gg_emit_is_batchable(&e->ir->values[value]))
             continue;

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-#define LOOK_BACK 96u /* bytes of the program in which an operation is not made again */
+#define LOOK_BACK 96u   /* bytes of the program in which an operation is not made again */
+#define BUCKETS   4096u /* several times the values made within that */
 
 const struct gg_ir_op_info gg_ir_ops[GG_IR_OPCODES] = {
 #define P                                 GG_IRF_PURE
@@ -30,11 +31,12 @@ int32_t gg_ir_init(struct gg_ir *ir, struct gg_arena *arena, const struct gg_cfg
 {
     uint32_t n = cfg->block_count;
     *ir = (struct gg_ir){.arena = arena, .block_count = n + 1, .entry = n, .value_count = 1, .wave = wave};
-    ir->value_capacity = 1024;
+    ir->value_capacity = 512 + 16 * cfg->inst_count; /* most programs need less; what is not used costs nothing */
     ir->values = gg_arena_alloc(arena, ir->value_capacity, sizeof *ir->values);
     ir->blocks = gg_arena_alloc(arena, n + 1, sizeof *ir->blocks);
     ir->preds = gg_arena_alloc(arena, 2 * (size_t)n + 1, sizeof *ir->preds);
-    if (!ir->values || !ir->blocks || !ir->preds)
+    ir->newest = gg_arena_alloc(arena, BUCKETS, sizeof *ir->newest);
+    if (!ir->values || !ir->blocks || !ir->preds || !ir->newest)
         return gg_fail(message, GG_ERR_MEMORY, "translation: out of memory");
     uint32_t filled = 0;
     for (uint32_t b = 0; b < n; b++) {
@@ -65,28 +67,12 @@ static bool room_for_value(struct gg_ir *ir)
     return true;
 }
 
-static bool room_in_block(struct gg_ir *ir, struct gg_ir_block *block)
+static gg_value append(struct gg_ir *ir, const struct gg_ir_value *value)
 {
-    if (block->count < block->capacity)
-        return true;
-    uint32_t capacity = block->capacity ? 2 * block->capacity : 16;
-    gg_value *grown = gg_arena_grow(ir->arena, block->values, block->count, capacity, sizeof *grown);
-    if (!grown)
-        return false;
-    block->values = grown;
-    block->capacity = capacity;
-    return true;
-}
-
-static gg_value append(struct gg_ir *ir, struct gg_ir_value value)
-{
-    struct gg_ir_block *block = &ir->blocks[value.block];
-    if (!room_for_value(ir) || !room_in_block(ir, block))
+    if (!room_for_value(ir))
         return 0;
-    gg_value made = ir->value_count++;
-    ir->values[made] = value;
-    block->values[block->count++] = made;
-    return made;
+    ir->values[ir->value_count] = *value;
+    return ir->value_count++;
 }
 
 bool gg_ir_is_constant(const struct gg_ir *ir, gg_value value, uint32_t *bits)
@@ -104,61 +90,37 @@ static uint32_t high_product(uint32_t a, uint32_t b, bool is_signed)
     return (uint32_t)((uint64_t)a * b >> 32);
 }
 
-static uint32_t hash_of(const struct gg_ir_value *v)
+static uint32_t bucket_of(const struct gg_ir_value *v)
 {
-    uint32_t hash = (v->block * 31 + v->op) * 31 + v->class;
-    hash = hash * 0x9e3779b1u + v->imm;
-    for (int i = 0; i < GG_IR_ARGS; i++)
+    uint32_t hash = (v->op * 31u + v->class) * 0x9e3779b1u ^ v->imm;
+    for (int i = 0; i < GG_IR_ARGS && v->arg[i]; i++)
         hash = (hash ^ v->arg[i]) * 0x85ebca6bu;
-    return hash ^ hash >> 15;
+    hash ^= hash >> 15;
+    return (hash ^ hash >> 7) % BUCKETS;
 }
 
 static bool is_same(const struct gg_ir_value *a, const struct gg_ir_value *b)
 {
-    return a->op == b->op && a->class == b->class && a->imm == b->imm && a->block == b->block &&
-           !memcmp(a->arg, b->arg, sizeof a->arg);
-}
-
-/* Where a pure value stands in the table, or would. */
-static gg_value *pure_slot(const struct gg_ir *ir, const struct gg_ir_value *v)
-{
-    uint32_t mask = ir->pure_capacity - 1, at = hash_of(v) & mask;
-    while (ir->pure[at] && !is_same(&ir->values[ir->pure[at]], v))
-        at = (at + 1) & mask;
-    return &ir->pure[at];
-}
-
-static bool room_for_pure(struct gg_ir *ir)
-{
-    if (2 * ir->pure_count < ir->pure_capacity)
-        return true;
-    uint32_t capacity = ir->pure_capacity ? 2 * ir->pure_capacity : 1024, old_capacity = ir->pure_capacity;
-    gg_value *old = ir->pure, *grown = gg_arena_alloc(ir->arena, capacity, sizeof *grown);
-    if (!grown)
-        return false;
-    ir->pure = grown;
-    ir->pure_capacity = capacity;
-    for (uint32_t i = 0; i < old_capacity; i++)
-        if (old[i])
-            *pure_slot(ir, &ir->values[old[i]]) = old[i];
-    return true;
+    return a->op == b->op && a->class == b->class && a->imm == b->imm && !memcmp(a->arg, b->arg, sizeof a->arg);
 }
 
 /*
  * The same pure operation earlier in the block, not too far back, or a new one. What is found does not depend on
- * the order in which the values of one guest instruction are made.
+ * the order in which the values of one guest instruction are made. Blocks are filled one after the other, from their
+ * first instruction to their last: behind a value that is too old all are.
  */
-static gg_value make_pure(struct gg_ir *ir, const struct gg_ir_value *v)
+static gg_value make_pure(struct gg_ir *ir, struct gg_ir_value *v)
 {
-    if (!room_for_pure(ir))
-        return 0;
-    gg_value *slot = pure_slot(ir, v);
-    if (*slot && v->offset - ir->values[*slot].offset <= LOOK_BACK)
-        return *slot;
-    ir->pure_count += !*slot;
-    gg_value made = append(ir, *v);
-    *slot = made;
-    return made;
+    gg_value *newest = &ir->newest[bucket_of(v)], found = *newest;
+    for (; found; found = ir->values[found].older) {
+        const struct gg_ir_value *old = &ir->values[found];
+        if (old->block != v->block || v->offset - old->offset > LOOK_BACK)
+            break;
+        if (is_same(old, v))
+            return found;
+    }
+    v->older = *newest;
+    return *newest = append(ir, v);
 }
 
 /* Two constant dwords. Floats are left to the device, whose mode they follow. */
@@ -445,11 +407,29 @@ gg_value gg_ir_constant(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_clas
     return make_pure(ir, &v);
 }
 
+static gg_value make(struct gg_ir *ir, struct gg_ir_place at, struct gg_ir_value *v)
+{
+    uint8_t flags = gg_ir_ops[v->op].flags;
+    if (flags & GG_IRF_STORES) {
+        v->older = ir->last_store;
+        return ir->last_store = append(ir, v);
+    }
+    if (!(flags & GG_IRF_PURE))
+        return append(ir, v);
+    gg_value folded = v->arg[0] ? fold(ir, at, v) : 0;
+    return folded ? folded : make_pure(ir, v);
+}
+
 gg_value gg_ir_make(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_opcode op, enum gg_ir_class class, uint32_t imm,
                     gg_value a, gg_value b, gg_value c, gg_value d)
 {
-    const gg_value args[GG_IR_ARGS] = {a, b, c, d};
-    return gg_ir_make_wide(ir, at, op, class, imm, args);
+    struct gg_ir_value v = {.op = (uint16_t)op,
+                            .class = (uint8_t)class,
+                            .block = at.block,
+                            .offset = at.offset,
+                            .imm = imm,
+                            .arg = {a, b, c, d}};
+    return make(ir, at, &v);
 }
 
 gg_value gg_ir_make_wide(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_opcode op, enum gg_ir_class class,
@@ -458,10 +438,7 @@ gg_value gg_ir_make_wide(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_opc
     struct gg_ir_value v = {
         .op = (uint16_t)op, .class = (uint8_t)class, .block = at.block, .offset = at.offset, .imm = imm};
     memcpy(v.arg, args, sizeof v.arg);
-    if (!(gg_ir_ops[op].flags & GG_IRF_PURE))
-        return append(ir, v);
-    gg_value folded = args[0] ? fold(ir, at, &v) : 0;
-    return folded ? folded : make_pure(ir, &v);
+    return make(ir, at, &v);
 }
 
 gg_value gg_ir_phi(struct gg_ir *ir, uint32_t block, enum gg_ir_class class, uint32_t reg)
@@ -472,22 +449,21 @@ gg_value gg_ir_phi(struct gg_ir *ir, uint32_t block, enum gg_ir_class class, uin
         gg_value *grown = gg_arena_grow(ir->arena, ir->phi_args, ir->phi_arg_count, capacity, sizeof *grown);
         if (!grown)
             return 0;
+        gg_arena_return(ir->arena, ir->phi_args);
         ir->phi_args = grown;
         ir->phi_arg_capacity = capacity;
     }
-    gg_value made = append(
-        ir, (struct gg_ir_value){
-                .op = GG_IR_phi, .class = (uint8_t)class, .block = block, .imm = reg, .arg = {ir->phi_arg_count}});
+    struct gg_ir_value v = {.op = GG_IR_phi,
+                            .class = (uint8_t)class,
+                            .block = block,
+                            .imm = reg,
+                            .arg = {ir->phi_arg_count},
+                            .older = ir->last_phi};
+    gg_value made = append(ir, &v);
     if (!made)
         return 0;
+    ir->last_phi = made;
+    ir->phi_count++;
     ir->phi_arg_count += preds;
-    /* To the front: behind the phis that are there. */
-    struct gg_ir_block *b = &ir->blocks[block];
-    uint32_t at = b->count - 1;
-    while (at && ir->values[b->values[at - 1]].op != GG_IR_phi) {
-        b->values[at] = b->values[at - 1];
-        at--;
-    }
-    b->values[at] = made;
     return made;
 }

@@ -128,6 +128,7 @@ struct gg_ir_value {
     uint32_t offset;          /* of the guest instruction it came from */
     uint32_t imm;             /* of a phi: the register that it stands for */
     gg_value arg[GG_IR_ARGS]; /* of a phi: arg[0] is the first of its arguments in gg_ir.phi_args */
+    gg_value older;           /* until all are made: the one before it in a list of gg_ir */
 };
 
 enum gg_ir_end {
@@ -138,8 +139,8 @@ enum gg_ir_end {
 };
 
 struct gg_ir_block {
-    gg_value *values; /* in order; phis first */
-    uint32_t count, capacity;
+    gg_value *values; /* in order, phis first: when gg_ssa_finish() has seen to it */
+    uint32_t count;
     uint32_t end; /* enum gg_ir_end; a BARRIER goes on to succ[0] */
     gg_value condition;
     uint32_t succ[2]; /* of a BRANCH: [0] if the condition holds; GG_NO_BLOCK */
@@ -155,9 +156,10 @@ struct gg_ir {
     uint32_t *preds;
     gg_value *phi_args;
     uint32_t phi_arg_count, phi_arg_capacity;
-    uint32_t wave;                      /* 32 or 64 */
-    gg_value *pure;                     /* hash table of pure values */
-    uint32_t pure_count, pure_capacity; /* a power of two */
+    uint32_t wave;    /* 32 or 64 */
+    uint32_t phi_count;
+    gg_value last_phi, last_store; /* lists of these values, the last first */
+    gg_value *newest;              /* the same for pure ones, by hash */
 };
 
 extern const struct gg_ir_op_info {
@@ -187,7 +189,7 @@ gg_value gg_ir_make(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_opcode o
 gg_value gg_ir_make_wide(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_opcode op, enum gg_ir_class class,
                          uint32_t imm, const gg_value *args);
 gg_value gg_ir_constant(struct gg_ir *ir, struct gg_ir_place at, enum gg_ir_class class, uint32_t imm);
-/* A phi with room for the block's predecessors, its arguments still 0; it goes to the block's front. */
+/* A phi with room for the block's predecessors, its arguments still 0. */
 gg_value gg_ir_phi(struct gg_ir *ir, uint32_t block, enum gg_ir_class class, uint32_t reg);
 
 bool gg_ir_is_constant(const struct gg_ir *ir, gg_value value, uint32_t *bits);

@@ -75,15 +75,16 @@ void gg_ssa_filled(struct gg_ssa *ssa, uint32_t block)
     }
 }
 
-static gg_value resolve(const gg_value *becomes, gg_value v)
+static gg_value resolve(gg_value *becomes, gg_value v)
 {
-    while (becomes[v])
-        v = becomes[v];
+    for (; becomes[v]; v = becomes[v])
+        if (becomes[becomes[v]]) /* the next time the way is shorter */
+            becomes[v] = becomes[becomes[v]];
     return v;
 }
 
 /* The one value that a phi stands for, or 0. */
-static gg_value only_choice(const struct gg_ir *ir, const gg_value *becomes, gg_value phi)
+static gg_value only_choice(const struct gg_ir *ir, gg_value *becomes, gg_value phi)
 {
     const struct gg_ir_value *v = &ir->values[phi];
     gg_value only = 0;
@@ -98,46 +99,83 @@ static gg_value only_choice(const struct gg_ir *ir, const gg_value *becomes, gg_
     return only;
 }
 
-static void replace_args(struct gg_ir *ir, const gg_value *becomes)
+/* Phis that choose nothing, until no other becomes one by it. */
+static void find_choices(const struct gg_ir *ir, gg_value *becomes, gg_value *phis)
 {
-    for (uint32_t v = 1; v < ir->value_count; v++)
-        if (ir->values[v].op != GG_IR_phi)
-            for (int i = 0; i < GG_IR_ARGS; i++)
-                ir->values[v].arg[i] = resolve(becomes, ir->values[v].arg[i]);
-    for (uint32_t i = 0; i < ir->phi_arg_count; i++)
-        ir->phi_args[i] = resolve(becomes, ir->phi_args[i]);
+    uint32_t count = ir->phi_count, before;
+    for (gg_value v = ir->last_phi, i = count; v; v = ir->values[v].older)
+        phis[--i] = v; /* in the order in which they were made */
+    do {
+        before = count;
+        count = 0;
+        for (uint32_t i = 0; i < before; i++) {
+            becomes[phis[i]] = only_choice(ir, becomes, phis[i]);
+            if (!becomes[phis[i]])
+                phis[count++] = phis[i];
+        }
+    } while (count < before);
+}
+
+struct marking {
+    struct gg_ir *ir;
+    gg_value *becomes;
+    bool *live;
+    gg_value *stack; /* marked, but not yet what they use */
+    uint32_t depth;
+};
+
+/* A use of a live value: becomes what it stands for. */
+static void mark(struct marking *m, gg_value *use)
+{
+    gg_value v = *use = resolve(m->becomes, *use);
+    if (v && !m->live[v]) {
+        m->live[v] = true;
+        m->ir->blocks[m->ir->values[v].block].count++;
+        m->stack[m->depth++] = v;
+    }
+}
+
+/* Keeps what stores, what decides a branch, and what those use; counts them by block. */
+static void mark_live(struct marking *m)
+{
+    struct gg_ir *ir = m->ir;
     for (uint32_t b = 0; b < ir->block_count; b++)
-        ir->blocks[b].condition = resolve(becomes, ir->blocks[b].condition);
-}
-
-static void mark(bool *live, gg_value *stack, uint32_t *depth, gg_value v)
-{
-    if (v && !live[v]) {
-        live[v] = true;
-        stack[(*depth)++] = v;
-    }
-}
-
-/* Keeps what stores, what decides a branch, and what those use. */
-static void mark_live(const struct gg_ir *ir, bool *live, gg_value *stack)
-{
-    uint32_t depth = 0;
-    for (uint32_t b = 0; b < ir->block_count; b++) {
-        mark(live, stack, &depth, ir->blocks[b].condition);
-        for (uint32_t i = 0; i < ir->blocks[b].count; i++)
-            if (gg_ir_ops[ir->values[ir->blocks[b].values[i]].op].flags & GG_IRF_STORES)
-                mark(live, stack, &depth, ir->blocks[b].values[i]);
-    }
-    while (depth) {
-        const struct gg_ir_value *v = &ir->values[stack[--depth]];
+        mark(m, &ir->blocks[b].condition);
+    for (gg_value v = ir->last_store; v; v = ir->values[v].older)
+        mark(m, &(gg_value){v});
+    while (m->depth) {
+        struct gg_ir_value *v = &ir->values[m->stack[--m->depth]];
         if (v->op == GG_IR_phi) {
             for (uint32_t p = 0; p < ir->blocks[v->block].preds; p++)
-                mark(live, stack, &depth, ir->phi_args[v->arg[0] + p]);
+                mark(m, &ir->phi_args[v->arg[0] + p]);
             continue;
         }
-        for (int i = 0; i < GG_IR_ARGS; i++)
-            mark(live, stack, &depth, v->arg[i]);
+        for (int i = 0; i < GG_IR_ARGS && v->arg[i]; i++)
+            mark(m, &v->arg[i]);
     }
+}
+
+/* Each block's list of its values that are live, in the order in which they were made. */
+static bool fill_blocks(struct gg_ir *ir, const bool *live)
+{
+    uint32_t count = 0;
+    for (uint32_t b = 0; b < ir->block_count; b++)
+        count += ir->blocks[b].count;
+    gg_value *values = gg_arena_alloc(ir->arena, count, sizeof *values);
+    if (!values)
+        return false;
+    for (uint32_t b = 0; b < ir->block_count; b++) {
+        ir->blocks[b].values = values;
+        values += ir->blocks[b].count;
+        ir->blocks[b].count = 0;
+    }
+    for (gg_value v = 1; v < ir->value_count; v++) {
+        if (!live[v])
+            continue;
+        struct gg_ir_block *block = &ir->blocks[ir->values[v].block];
+        block->values[block->count++] = v;
+    }
+    return true;
 }
 
 int32_t gg_ssa_finish(struct gg_ssa *ssa, char **message)
@@ -148,24 +186,12 @@ int32_t gg_ssa_finish(struct gg_ssa *ssa, char **message)
     bool *live = gg_arena_alloc(ir->arena, ir->value_count, sizeof *live);
     if (!becomes || !stack || !live || ir->arena->failed)
         return gg_fail(message, GG_ERR_MEMORY, "translation: out of memory");
-    bool changed = true;
-    while (changed) {
-        changed = false;
-        for (gg_value v = 1; v < ir->value_count; v++)
-            if (ir->values[v].op == GG_IR_phi && !becomes[v]) {
-                becomes[v] = only_choice(ir, becomes, v);
-                changed |= becomes[v] != 0;
-            }
-    }
-    replace_args(ir, becomes);
-    mark_live(ir, live, stack);
-    for (uint32_t b = 0; b < ir->block_count; b++) {
-        struct gg_ir_block *block = &ir->blocks[b];
-        uint32_t kept = 0;
-        for (uint32_t i = 0; i < block->count; i++)
-            if (live[block->values[i]])
-                block->values[kept++] = block->values[i];
-        block->count = kept;
-    }
+    find_choices(ir, becomes, stack);
+    mark_live(&(struct marking){.ir = ir, .becomes = becomes, .live = live, .stack = stack});
+    if (!fill_blocks(ir, live))
+        return gg_fail(message, GG_ERR_MEMORY, "translation: out of memory");
+    const void *const done[] = {becomes, stack, live, ssa->reaching};
+    for (size_t i = 0; i < sizeof done / sizeof *done; i++)
+        gg_arena_return(ir->arena, done[i]);
     return gg_ir_order(ir, message);
 }
