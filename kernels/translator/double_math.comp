@@ -13,6 +13,6 @@ void main()
     precise double product = a * (b - 0.7lf);
     precise double ends = max(min(a, b), -abs(sum)) + floor(a) + trunc(b * 0.001lf) - ceil(a * 0.5lf);
     to[2u * i] = a < b ? sum : product;
-    precise double last = ends + double(float(from[i].x)) + double(uint(a)) + double(int(b * 0.5lf));
+    precise double last = ends + double(float(from[i].x & 0xffffffu)) + double(uint(a)) + double(int(b * 0.5lf));
     to[2u * i + 1u] = last;
 }
