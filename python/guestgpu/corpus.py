@@ -31,7 +31,7 @@ _KEYS = {"groups", "buffer_bytes", "image_extent", "constants", "floats"}
 
 @dataclass(frozen=True)
 class Tolerance:
-    """What a buffer holds, and how far two results may lie apart: absolute + relative * |wanted|."""
+    """What a buffer holds, and how far two results may lie apart: `absolute + relative * abs(wanted)`."""
 
     type: str
     relative: float = 0.0
