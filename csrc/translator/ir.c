@@ -271,15 +271,16 @@ static gg_value fold_masks(struct gg_ir *ir, struct gg_ir_place at, const struct
  */
 static gg_value fold_float_zero(struct gg_ir *ir, struct gg_ir_place at, const struct gg_ir_value *v, uint32_t b)
 {
+    bool sum = v->op == GG_IR_fadd && b == 0, product = v->op == GG_IR_fmul && !(b & 0x7fffffffu);
+    if (!sum && !product)
+        return 0;
     enum gg_ir_class bit = v->class == GG_IR_S ? GG_IR_B : GG_IR_M;
     gg_value x = v->arg[0], sign = gg_ir_constant(ir, at, GG_IR_S, 0x80000000u);
-    if (v->op == GG_IR_fadd && b == 0) {
+    if (sum) {
         gg_value negative = gg_ir_make(ir, at, GG_IR_eq, bit, 0, x, sign, 0, 0),
                  zero = gg_ir_constant(ir, at, GG_IR_S, 0);
         return gg_ir_make(ir, at, GG_IR_select, v->class, 0, negative, zero, x, 0);
     }
-    if (v->op != GG_IR_fmul || b & 0x7fffffffu)
-        return 0;
     gg_value flipped = gg_ir_make(ir, at, GG_IR_xor, v->class, 0, x, v->arg[1], 0, 0);
     gg_value most = gg_ir_constant(ir, at, GG_IR_S, 0x7f7fffffu), low = gg_ir_constant(ir, at, GG_IR_S, 0x7fffffffu);
     gg_value magnitude = gg_ir_make(ir, at, GG_IR_and, v->class, 0, x, low, 0, 0);
