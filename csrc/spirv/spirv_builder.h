@@ -40,7 +40,7 @@ enum gg_spirv_section { /* in the order that SPIR-V prescribes (its section 2.4)
 
 #define GG_SPIRV_SMALL         128 /* constants whose ids stand in a table */
 #define GG_SPIRV_STORAGES      13  /* storage classes up to StorageBuffer */
-#define GG_SPIRV_MAX_INTERFACE 64 /* global variables: GG_LAYOUT_MAX_OUTPUTS and what a stage needs */
+#define GG_SPIRV_MAX_INTERFACE 64  /* global variables: GG_LAYOUT_MAX_OUTPUTS and what a stage needs */
 
 /* A type or constant: its hash, and 1 + where it begins in its section; 0 is no entry. */
 struct gg_spirv_slot {
@@ -58,8 +58,8 @@ struct gg_spirv {
     struct gg_spirv_slot *slots; /* a power of two of them, at most three quarters taken */
     uint32_t slot_count;
     uint32_t slots_taken;
-    uint32_t u32, boolean, f32;                 /* ids of these types, asked for most; 0 until then */
-    uint32_t small[GG_SPIRV_SMALL];             /* ids of constants of u32, likewise */
+    uint32_t u32, boolean, f32;     /* ids of these types, asked for most; 0 until then */
+    uint32_t small[GG_SPIRV_SMALL]; /* ids of constants of u32, likewise */
     struct gg_spirv_pointer pointers[GG_SPIRV_STORAGES];
     uint32_t interface[GG_SPIRV_MAX_INTERFACE]; /* every global variable, for OpEntryPoint */
     uint32_t interface_count;

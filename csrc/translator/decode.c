@@ -259,7 +259,7 @@ int32_t gg_decode(const struct gg_guest_target *target, const uint32_t *words, u
                        (unsigned long long)at * 4, (unsigned long long)count);
     if (at > UINT32_MAX / 4)
         return gg_fail(message, GG_ERR_LIMIT, "decode: offset 0x%llx: beyond 4 GiB", (unsigned long long)at * 4);
-    static const struct gg_inst empty; /* copied: gcc clears as much by rep stos, a third of the time */
+    static const struct gg_inst empty;   /* copied: gcc clears as much by rep stos, a third of the time */
     const struct gg_inst before = *inst; /* for a failure, which leaves it alone */
     *inst = empty;
     inst->offset = (uint32_t)(4 * at);

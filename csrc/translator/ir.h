@@ -156,7 +156,7 @@ struct gg_ir {
     uint32_t *preds;
     gg_value *phi_args;
     uint32_t phi_arg_count, phi_arg_capacity;
-    uint32_t wave;    /* 32 or 64 */
+    uint32_t wave; /* 32 or 64 */
     uint32_t phi_count;
     gg_value last_phi, last_store; /* lists of these values, the last first */
     gg_value *newest;              /* the same for pure ones, by hash */

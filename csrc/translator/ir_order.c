@@ -29,7 +29,7 @@ struct order {
     gg_value *number; /* old to new */
     uint32_t *level;  /* of each old value */
     struct gg_ir_value *values;
-    uint32_t count; /* of new values, with none */
+    uint32_t count;                  /* of new values, with none */
     struct entry *entries, **sorted; /* of one instruction, or of a block's phis */
     uint32_t *ends;
 };
@@ -116,8 +116,7 @@ static uint32_t find_levels(struct order *o, const gg_value *old, uint32_t count
         uint32_t level = 0;
         for (int a = 0; a < GG_IR_ARGS && v->arg[a]; a++) {
             const struct gg_ir_value *arg = &values[v->arg[a]];
-            if (arg->block == own && arg->offset == offset && arg->op != GG_IR_phi &&
-                o->level[v->arg[a]] >= level)
+            if (arg->block == own && arg->offset == offset && arg->op != GG_IR_phi && o->level[v->arg[a]] >= level)
                 level = o->level[v->arg[a]] + 1;
         }
         if (!pure) {
