@@ -32,12 +32,13 @@ int32_t gg_ir_init(struct gg_ir *ir, struct gg_arena *arena, const struct gg_cfg
     uint32_t n = cfg->block_count;
     *ir = (struct gg_ir){.arena = arena, .block_count = n + 1, .entry = n, .value_count = 1, .wave = wave};
     ir->value_capacity = 512 + 16 * cfg->inst_count; /* most programs need less; what is not used costs nothing */
-    ir->values = gg_arena_alloc(arena, ir->value_capacity, sizeof *ir->values);
+    ir->values = gg_arena_alloc_raw(arena, ir->value_capacity, sizeof *ir->values);
     ir->blocks = gg_arena_alloc(arena, n + 1, sizeof *ir->blocks);
     ir->preds = gg_arena_alloc(arena, 2 * (size_t)n + 1, sizeof *ir->preds);
     ir->newest = gg_arena_alloc(arena, BUCKETS, sizeof *ir->newest);
     if (!ir->values || !ir->blocks || !ir->preds || !ir->newest)
         return gg_fail(message, GG_ERR_MEMORY, "translation: out of memory");
+    ir->values[0] = (struct gg_ir_value){0};
     uint32_t filled = 0;
     for (uint32_t b = 0; b < n; b++) {
         const struct gg_block *from = &cfg->blocks[b];
