@@ -14,20 +14,20 @@ struct gg_arena_chunk {
     max_align_t data[];
 };
 
-static void *take(struct gg_arena_chunk *chunk, size_t bytes)
+static void *take(struct gg_arena_chunk *chunk, size_t bytes, bool clear)
 {
     void *memory = (char *)chunk->data + chunk->used;
     chunk->used += bytes;
-    return memset(memory, 0, bytes);
+    return clear ? memset(memory, 0, bytes) : memory;
 }
 
 /* A large one: in memory that was returned, or in a chunk of its own. calloc(): pages that nobody touches stay away. */
-static void *alloc_large(struct gg_arena *arena, size_t bytes)
+static void *alloc_large(struct gg_arena *arena, size_t bytes, bool clear)
 {
     for (struct gg_arena_chunk *chunk = arena->returned; chunk; chunk = chunk->next)
         if (chunk->size - chunk->used >= bytes)
-            return take(chunk, bytes);
-    struct gg_arena_chunk *chunk = calloc(1, sizeof *chunk + bytes);
+            return take(chunk, bytes, clear);
+    struct gg_arena_chunk *chunk = clear ? calloc(1, sizeof *chunk + bytes) : malloc(sizeof *chunk + bytes);
     if (!chunk) {
         arena->failed = true;
         return NULL;
@@ -37,7 +37,7 @@ static void *alloc_large(struct gg_arena *arena, size_t bytes)
     return chunk->data;
 }
 
-void *gg_arena_alloc(struct gg_arena *arena, size_t count, size_t size)
+static void *alloc(struct gg_arena *arena, size_t count, size_t size, bool clear)
 {
     const size_t align = sizeof(max_align_t);
     if (size && count > (SIZE_MAX / 2) / size) {
@@ -46,7 +46,7 @@ void *gg_arena_alloc(struct gg_arena *arena, size_t count, size_t size)
     }
     size_t bytes = (count * size + align - 1) / align * align;
     if (bytes > LARGE_BYTES)
-        return alloc_large(arena, bytes);
+        return alloc_large(arena, bytes, clear);
     struct gg_arena_chunk *chunk = arena->chunks;
     if (!chunk || chunk->size - chunk->used < bytes) {
         chunk = malloc(sizeof *chunk + CHUNK_BYTES);
@@ -57,8 +57,11 @@ void *gg_arena_alloc(struct gg_arena *arena, size_t count, size_t size)
         *chunk = (struct gg_arena_chunk){.next = arena->chunks, .size = CHUNK_BYTES};
         arena->chunks = chunk;
     }
-    return take(chunk, bytes);
+    return take(chunk, bytes, clear);
 }
+
+void *gg_arena_alloc(struct gg_arena *arena, size_t count, size_t size) { return alloc(arena, count, size, true); }
+void *gg_arena_alloc_raw(struct gg_arena *arena, size_t count, size_t size) { return alloc(arena, count, size, false); }
 
 void *gg_arena_grow(struct gg_arena *arena, const void *old, size_t used, size_t count, size_t size)
 {

@@ -19,6 +19,8 @@ struct gg_arena {
 
 /* Zeroed memory, aligned for any type; size 0 gives a valid pointer. NULL only when memory ran out. */
 void *gg_arena_alloc(struct gg_arena *arena, size_t count, size_t size);
+/* The same but for what it holds: anything. */
+void *gg_arena_alloc_raw(struct gg_arena *arena, size_t count, size_t size);
 /* A larger copy of an array of the arena: `used` items are kept, the rest is zero. The old one is left behind. */
 void *gg_arena_grow(struct gg_arena *arena, const void *old, size_t used, size_t count, size_t size);
 /* Nobody needs this allocation any more: if it was large its memory is given out again. */

@@ -134,6 +134,13 @@ static bool grow_slots(struct gg_spirv *s)
     return true;
 }
 
+/* For what is appended to the globals next. */
+static void take_slot(struct gg_spirv *s, uint32_t slot, uint32_t hash)
+{
+    s->slots[slot] = (struct gg_spirv_slot){hash, (uint32_t)s->section[GG_SECTION_GLOBALS].count + 1};
+    s->slots_taken++;
+}
+
 /* Finds the instruction among the globals, its result id at word `result` not counted, or appends it. */
 static uint32_t unique(struct gg_spirv *s, SpvOp op, const uint32_t *operands, unsigned count, unsigned result)
 {
@@ -155,8 +162,7 @@ static uint32_t unique(struct gg_spirv *s, SpvOp op, const uint32_t *operands, u
         if (i == 1 + count)
             return have[1 + result];
     }
-    s->slots[slot] = (struct gg_spirv_slot){hash, (uint32_t)w->count + 1};
-    s->slots_taken++;
+    take_slot(s, slot, hash);
     copy[1 + result] = gg_spirv_id(s);
     instruction(s, GG_SECTION_GLOBALS, op, copy + 1, count);
     return copy[1 + result];
@@ -203,9 +209,24 @@ uint32_t gg_spirv_type(struct gg_spirv *s, SpvOp op, unsigned count, ...)
     return unique(s, op, operands, total, 0);
 }
 
+/* As unique(), of what is asked for most. */
 uint32_t gg_spirv_constant(struct gg_spirv *s, uint32_t type, uint32_t bits)
 {
-    return unique(s, SpvOpConstant, (const uint32_t[]){type, 0, bits}, 3, 1);
+    if (s->failed || !grow_slots(s)) {
+        s->failed = true;
+        return gg_spirv_id(s);
+    }
+    const uint32_t begin = 4u << SpvWordCountShift | SpvOpConstant, *globals = s->section[GG_SECTION_GLOBALS].data;
+    uint32_t hash = (bits ^ type * 0x85ebca6bu) * 0x9e3779b1u, slot = (hash ^= hash >> 15) & (s->slot_count - 1);
+    for (; s->slots[slot].at; slot = (slot + 1) & (s->slot_count - 1)) {
+        const uint32_t *have = globals + s->slots[slot].at - 1;
+        if (s->slots[slot].hash == hash && have[0] == begin && have[1] == type && have[3] == bits)
+            return have[2];
+    }
+    uint32_t id = gg_spirv_id(s);
+    take_slot(s, slot, hash);
+    instruction(s, GG_SECTION_GLOBALS, SpvOpConstant, (const uint32_t[]){type, id, bits}, 3);
+    return id;
 }
 
 uint32_t gg_spirv_u32(struct gg_spirv *s)

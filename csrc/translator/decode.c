@@ -259,7 +259,8 @@ int32_t gg_decode(const struct gg_guest_target *target, const uint32_t *words, u
                        (unsigned long long)at * 4, (unsigned long long)count);
     if (at > UINT32_MAX / 4)
         return gg_fail(message, GG_ERR_LIMIT, "decode: offset 0x%llx: beyond 4 GiB", (unsigned long long)at * 4);
-    static const struct gg_inst empty; /* copied: gcc clears as much by rep stos, a third of the time */
+    static const struct gg_inst empty;   /* copied: gcc clears as much by rep stos, a third of the time */
+    const struct gg_inst before = *inst; /* for a failure, which leaves it alone */
     *inst = empty;
     inst->offset = (uint32_t)(4 * at);
     struct gg_decoder d = {
@@ -273,7 +274,8 @@ int32_t gg_decode(const struct gg_guest_target *target, const uint32_t *words, u
     int32_t result = decode_one(&d);
     if (result != GG_OK) {
         bool known = inst->op != GG_OP_invalid;
-        return gg_fail(message, result, "decode: offset 0x%x: word 0x%08x: %s%s%s", inst->offset, words[at],
+        *inst = before;
+        return gg_fail(message, result, "decode: offset 0x%x: word 0x%08x: %s%s%s", (uint32_t)(4 * at), words[at],
                        known ? d.info->name : "", known ? ": " : "", d.reason);
     }
     inst->words = (uint8_t)(inst->words + d.literal);

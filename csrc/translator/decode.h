@@ -200,7 +200,7 @@ struct gg_inst {
 /*
  * Decodes the instruction that begins at word `at` of `count`. target: NULL means gfx1030, wave32.
  * GG_ERR_FORMAT: the words end within it, or hold reserved bits or values; GG_ERR_UNSUPPORTED: no such opcode
- * in this target. On failure *inst is not to be read.
+ * in this target. On failure *inst is as it was.
  */
 int32_t gg_decode(const struct gg_guest_target *target, const uint32_t *words, uint64_t count, uint64_t at,
                   struct gg_inst *inst, char **message);

@@ -46,6 +46,16 @@ static bool needs_open_region(const struct plan *p, const struct gg_ir_value *v)
     return false;
 }
 
+/* It uses a result of the open region's batch, which holds all memory operations of the region. */
+static bool needs_batch(const struct plan *p, const struct gg_ir_value *v)
+{
+    const struct gg_emit *e = p->e;
+    for (int i = 0; p->batch.op && i < GG_IR_ARGS && v->arg[i]; i++)
+        if (e->region[v->arg[i]] == p->region && gg_ir_is_memory(&e->ir->values[v->arg[i]]))
+            return true;
+    return false;
+}
+
 static void close(struct plan *p)
 {
     p->open = false;
@@ -67,7 +77,7 @@ static void place(struct plan *p, gg_value value)
     }
     bool shuffles = v->op == GG_IR_shuffle && p->open && p->e->region[v->arg[0]] == p->region;
     bool memory = gg_ir_is_memory(v);
-    if (shuffles || gg_emit_waits_for(&p->batch, v) || (memory && !gg_emit_fits_batch(p->e, &p->batch, v)))
+    if (shuffles || needs_batch(p, v) || (memory && !gg_emit_fits_batch(p->e, &p->batch, v)))
         close(p);
     if (!p->open) {
         p->region++;

@@ -32,12 +32,13 @@ int32_t gg_ir_init(struct gg_ir *ir, struct gg_arena *arena, const struct gg_cfg
     uint32_t n = cfg->block_count;
     *ir = (struct gg_ir){.arena = arena, .block_count = n + 1, .entry = n, .value_count = 1, .wave = wave};
     ir->value_capacity = 512 + 16 * cfg->inst_count; /* most programs need less; what is not used costs nothing */
-    ir->values = gg_arena_alloc(arena, ir->value_capacity, sizeof *ir->values);
+    ir->values = gg_arena_alloc_raw(arena, ir->value_capacity, sizeof *ir->values);
     ir->blocks = gg_arena_alloc(arena, n + 1, sizeof *ir->blocks);
     ir->preds = gg_arena_alloc(arena, 2 * (size_t)n + 1, sizeof *ir->preds);
     ir->newest = gg_arena_alloc(arena, BUCKETS, sizeof *ir->newest);
     if (!ir->values || !ir->blocks || !ir->preds || !ir->newest)
         return gg_fail(message, GG_ERR_MEMORY, "translation: out of memory");
+    ir->values[0] = (struct gg_ir_value){0};
     uint32_t filled = 0;
     for (uint32_t b = 0; b < n; b++) {
         const struct gg_block *from = &cfg->blocks[b];
@@ -271,15 +272,16 @@ static gg_value fold_masks(struct gg_ir *ir, struct gg_ir_place at, const struct
  */
 static gg_value fold_float_zero(struct gg_ir *ir, struct gg_ir_place at, const struct gg_ir_value *v, uint32_t b)
 {
+    bool sum = v->op == GG_IR_fadd && b == 0, product = v->op == GG_IR_fmul && !(b & 0x7fffffffu);
+    if (!sum && !product)
+        return 0;
     enum gg_ir_class bit = v->class == GG_IR_S ? GG_IR_B : GG_IR_M;
     gg_value x = v->arg[0], sign = gg_ir_constant(ir, at, GG_IR_S, 0x80000000u);
-    if (v->op == GG_IR_fadd && b == 0) {
+    if (sum) {
         gg_value negative = gg_ir_make(ir, at, GG_IR_eq, bit, 0, x, sign, 0, 0),
                  zero = gg_ir_constant(ir, at, GG_IR_S, 0);
         return gg_ir_make(ir, at, GG_IR_select, v->class, 0, negative, zero, x, 0);
     }
-    if (v->op != GG_IR_fmul || b & 0x7fffffffu)
-        return 0;
     gg_value flipped = gg_ir_make(ir, at, GG_IR_xor, v->class, 0, x, v->arg[1], 0, 0);
     gg_value most = gg_ir_constant(ir, at, GG_IR_S, 0x7f7fffffu), low = gg_ir_constant(ir, at, GG_IR_S, 0x7fffffffu);
     gg_value magnitude = gg_ir_make(ir, at, GG_IR_and, v->class, 0, x, low, 0, 0);

@@ -206,13 +206,14 @@ int32_t gg_ir_order(struct gg_ir *ir, char **message)
     }
     o.number = gg_arena_alloc(ir->arena, ir->value_count, sizeof *o.number);
     o.level = gg_arena_alloc(ir->arena, ir->value_count, sizeof *o.level);
-    o.values = gg_arena_alloc(ir->arena, all, sizeof *o.values);
+    o.values = gg_arena_alloc_raw(ir->arena, all, sizeof *o.values);
     o.entries = gg_arena_alloc(ir->arena, most, sizeof *o.entries);
     o.sorted = gg_arena_alloc(ir->arena, most, sizeof *o.sorted);
     o.ends = gg_arena_alloc(ir->arena, most + (size_t)1, sizeof *o.ends);
     gg_value *old = gg_arena_alloc(ir->arena, most, sizeof *old);
     if (!o.number || !o.level || !o.values || !o.entries || !o.sorted || !o.ends || !old || !order_blocks(&o))
         return gg_fail(message, GG_ERR_MEMORY, "translation: out of memory");
+    o.values[0] = ir->values[0];
     for (uint32_t i = 0; i < o.block_count; i++)
         order_block(&o, o.blocks[i], old);
     for (uint32_t i = 0; i < ir->phi_arg_count; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Result codes and messages. */
+/* Result codes and messages; memory with one lifetime. */
+#include "common/arena.h"
 #include "common/message.h"
 
 #include "expect.h"
@@ -44,8 +45,39 @@ static void test_messages(void)
           "nobody wants a message");
 }
 
+static bool is_clear(const unsigned char *memory, size_t count)
+{
+    while (count && !*memory)
+        memory++, count--;
+    return !count;
+}
+
+/* What was returned is given out again, cleared, and not twice; what shares its chunk with others stays theirs. */
+static void test_returned_memory(void)
+{
+    const size_t large = (size_t)1 << 20;
+    struct gg_arena arena = {0};
+    unsigned char *small = gg_arena_alloc(&arena, 16, 1), *first = gg_arena_alloc(&arena, large, 1);
+    memset(small, 0xaa, 16);
+    memset(first, 0xaa, large);
+    gg_arena_return(&arena, small);
+    gg_arena_return(&arena, first + 16);
+    unsigned char *other = gg_arena_alloc(&arena, large, 1);
+    CHECK(other < first || other >= first + large, "memory in use was given out");
+    gg_arena_return(&arena, first);
+    gg_arena_return(&arena, first);
+    unsigned char *half = gg_arena_alloc(&arena, large / 2, 1), *rest = gg_arena_alloc(&arena, large / 2, 1);
+    CHECK(half == first && rest == first + large / 2, "returned memory is not given out again");
+    CHECK(is_clear(half, large / 2) && is_clear(rest, large / 2), "returned memory is not cleared");
+    unsigned char *more = gg_arena_alloc(&arena, large / 2, 1);
+    CHECK(more < first || more >= first + large, "returned memory was given out twice");
+    CHECK(*small == 0xaa && !arena.failed, "a small allocation is no longer its owner's");
+    gg_arena_finish(&arena);
+}
+
 int main(void)
 {
+    test_returned_memory();
     test_results();
     test_messages();
     return test_result();
