@@ -28,6 +28,8 @@ Words = NDArray[np.uint32]
 USER_DATA_WORDS = 16
 FIRST_GROUP, WINDOW_COUNT, WINDOW_TABLE, WINDOW_WORDS = 16, 19, 20, 6
 """Words of the launch buffer; see gg_translator_translate()."""
+SUBMIT_S = 300.0
+"""Of a submission: a software device compiles within the first one."""
 _REGISTER_BYTES = 1 << 28  # of wave mode, a dispatch
 COUNTER_WORDS = 66
 """Two counters, and the locks of atomics of 64 bits."""
@@ -269,7 +271,7 @@ def dispatch(
     launch: Words,
     counters: Buffer,
     groups: Sequence[int],
-    timeout_s: float = 60.0,
+    timeout_s: float = SUBMIT_S,
 ) -> None:
     """Runs a module on buffers 0 and 2, with the words of buffer 1; in parts where wave mode needs many registers."""
     from guestgpu.device import Work
@@ -293,7 +295,7 @@ def run(
     module: Module,
     windows: Mapping[int, NDArray[Any]],
     groups: Sequence[int] = (1, 1, 1),
-    timeout_s: float = 60.0,
+    timeout_s: float = SUBMIT_S,
 ) -> Ran:
     """Runs a dispatch on a device; the windows' arrays are written in place, as interpret() writes them."""
     for address, array in windows.items():

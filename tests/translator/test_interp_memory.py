@@ -369,7 +369,7 @@ def test_launch_state() -> None:
     assert report.instructions == 48
     first, second = report.registers.scalar(0), report.registers.scalar(1)
     assert list(first[:7]) == [11, 22, 1, 2, 3, 2 | 1 << 31, 0]
-    assert list(second[:7]) == [11, 22, 1, 2, 3, 2 | 1 << 20, 16 * 32]
+    assert list(second[:7]) == [11, 22, 1, 2, 3, 2 | 1 << 20 | 1 << 6, 16 * 32]
     older = interpret(replace(program, gpu=Gpu.GFX1013), groups=(2, 3, 4)).registers.scalar(1)
     assert older[5] == 2 | 1 << 6
     assert first[126] == ALL

@@ -233,7 +233,14 @@ MODES = pytest.mark.parametrize(
 )
 
 
-@MODES
+@pytest.mark.parametrize(
+    "rsrc1",
+    [  # each takes lavapipe a minute
+        pytest.param(DENORMALS, id="keep", marks=pytest.mark.slow),
+        pytest.param(FLUSHES | DX10_CLAMP, id="flush", marks=pytest.mark.deep),
+        pytest.param(DENORMALS | IEEE, id="ieee", marks=pytest.mark.deep),
+    ],
+)
 def test_halves(device: Any, rsrc1: int) -> None:
     check(device, HALF + compared("f16", "v2, v3"), ["f16"] * 3, nan="f16", rsrc1=rsrc1)
 
