@@ -78,11 +78,10 @@ uint32_t gg_emit_place(struct gg_emit *e, uint32_t low, uint32_t high, uint32_t 
     return gg_spirv_op(s, SpvOpFunctionCall, gg_spirv_u32(s), 4, e->place, low, high, size);
 }
 
-static void count_outside(struct gg_emit *e, uint32_t which)
+static void count_outside(struct gg_emit *e, uint32_t which, uint32_t amount)
 {
-    struct gg_spirv *s = &e->s;
-    uint32_t index = gg_spirv_const(s, which), one = gg_spirv_const(s, 1);
-    gg_spirv_atomic(s, SpvOpAtomicIAdd, SpvScopeDevice, buffer_word(e, GG_EMIT_COUNTERS, index), one);
+    uint32_t index = gg_spirv_const(&e->s, which);
+    gg_spirv_atomic(&e->s, SpvOpAtomicIAdd, SpvScopeDevice, buffer_word(e, GG_EMIT_COUNTERS, index), amount);
 }
 
 static const uint32_t bytes_of[GG_IR_MEM_KINDS] = {1, 1, 2, 2, 4};
@@ -98,13 +97,13 @@ static uint32_t extend(struct gg_emit *e, uint32_t word, uint32_t kind)
     return u32_op(e, is_signed ? SpvOpShiftRightArithmetic : SpvOpShiftRightLogical, high, up);
 }
 
-/* load(low, high): whole or nothing, at any byte: the dword that contains its first byte, and the one of its last. */
+/* load(low, high, amount to count outside): whole or nothing, at any byte: the dword that contains its first byte, and the one of its last. */
 static uint32_t load_function(struct gg_emit *e, uint32_t kind)
 {
     struct gg_spirv *s = &e->s;
-    uint32_t u32 = gg_spirv_u32(s), types[2] = {u32, u32}, p[2];
+    uint32_t u32 = gg_spirv_u32(s), types[3] = {u32, u32, u32}, p[3];
     struct gg_spirv_function f;
-    uint32_t id = gg_spirv_begin_function(s, &f, "guest_load", u32, 2, types, p);
+    uint32_t id = gg_spirv_begin_function(s, &f, "guest_load", u32, 3, types, p);
     uint32_t result = gg_spirv_local(s, u32, "result"), zero = gg_spirv_const(s, 0), one = gg_spirv_const(s, 1);
     uint32_t two = gg_spirv_const(s, 2), three = gg_spirv_const(s, 3), none = gg_spirv_const(s, UINT32_MAX);
     uint32_t span = gg_spirv_const(s, bytes_of[kind] - 1), boolean = gg_spirv_bool(s);
@@ -127,7 +126,7 @@ static uint32_t load_function(struct gg_emit *e, uint32_t kind)
     gg_spirv_store(s, result, extend(e, joined, kind));
     gg_spirv_end_if(s, &block);
     gg_spirv_begin_if(s, &block, missing);
-    count_outside(e, 0);
+    count_outside(e, 0, p[2]);
     gg_spirv_end_if(s, &block);
     gg_spirv_end_function(s, &f, gg_spirv_load(s, u32, result));
     return id;
@@ -180,7 +179,7 @@ static uint32_t store_function(struct gg_emit *e, uint32_t bytes)
     }
     gg_spirv_end_if(s, &block);
     gg_spirv_begin_if(s, &block, missing);
-    count_outside(e, 1);
+    count_outside(e, 1, gg_spirv_const(s, 1));
     gg_spirv_end_if(s, &block);
     gg_spirv_end_function(s, &f, 0);
     return id;
@@ -266,17 +265,24 @@ static uint32_t atomic_access(struct gg_emit *e, uint32_t op, uint32_t imm, cons
     gg_spirv_store(s, result, atomic_on(e, imm, SpvScopeDevice, pointer, args[2], second));
     gg_spirv_end_if(s, &block);
     gg_spirv_begin_if(s, &block, gg_spirv_op(s, SpvOpLogicalNot, boolean, 1, there));
-    count_outside(e, 1);
+    count_outside(e, 1, gg_spirv_const(s, 1));
     gg_spirv_end_if(s, &block);
     gg_spirv_end_if(s, &lane);
     return gg_spirv_load(s, u32, result);
 }
 
-static uint32_t load(struct gg_emit *e, uint32_t kind, const uint32_t *args)
+/* A scalar's access is one, though each invocation of the wave makes it. */
+static uint32_t load(struct gg_emit *e, uint32_t kind, const uint32_t *args, bool scalar)
 {
+    struct gg_spirv *s = &e->s;
     if (!e->load_function[kind])
         e->load_function[kind] = load_function(e, kind);
-    return gg_spirv_op(&e->s, SpvOpFunctionCall, gg_spirv_u32(&e->s), 3, e->load_function[kind], args[0], args[1]);
+    uint32_t amount = gg_spirv_const(s, 1), zero = gg_spirv_const(s, 0);
+    if (scalar && e->flat) {
+        uint32_t first = gg_spirv_op(s, SpvOpIEqual, gg_spirv_bool(s), 2, e->lane_of[0], zero);
+        amount = gg_spirv_select(s, first, amount, zero);
+    }
+    return gg_spirv_op(s, SpvOpFunctionCall, gg_spirv_u32(s), 4, e->load_function[kind], args[0], args[1], amount);
 }
 
 static void store(struct gg_emit *e, uint32_t kind, const uint32_t *args)
@@ -300,13 +306,13 @@ uint32_t gg_emit_access(struct gg_emit *e, uint32_t op, uint32_t imm, const uint
     struct gg_spirv_if block;
     switch (op) {
     case GG_IR_load_word:
-        return load(e, imm, args);
+        return load(e, imm, args, true);
     case GG_IR_load_word_if:
     case GG_IR_load:
         result = gg_spirv_local(s, u32, "load_result");
         gg_spirv_store(s, result, zero);
         gg_spirv_begin_if(s, &block, condition);
-        gg_spirv_store(s, result, load(e, imm, args));
+        gg_spirv_store(s, result, load(e, imm, args, op == GG_IR_load_word_if));
         gg_spirv_end_if(s, &block);
         return gg_spirv_load(s, u32, result);
     case GG_IR_store:
