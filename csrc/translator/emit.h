@@ -99,7 +99,7 @@ struct gg_emit {
     uint32_t invocation;   /* value: number of the invocation in its subgroup */
     uint32_t lane_of[64];  /* flat: value: lane of each copy */
     uint32_t group;        /* value: WorkgroupId */
-    uint32_t fma32, fma64; /* functions, 0 until they are needed: emit_double.c */
+    uint32_t fma32, fma64; /* functions, 0 until they are needed: emit_fma.c */
     uint32_t place, load_function[GG_IR_MEM_KINDS], store_function[3]; /* emit_memory.c */
     uint32_t *region;   /* rolled: of each value: 0 for scalars, else the region that makes it */
     bool *stored;       /* of each value: it has a variable */
@@ -175,7 +175,7 @@ void gg_emit_wave_barrier(struct gg_emit *e);
 uint32_t gg_emit_pure(struct gg_emit *e, const struct gg_ir_value *v, bool lane);
 
 uint32_t gg_emit_double(struct gg_emit *e, const struct gg_ir_value *v, const uint32_t *bits); /* emit_double.c */
-uint32_t gg_emit_fma32(struct gg_emit *e, uint32_t a, uint32_t b, uint32_t c); /* of f32, rounded once */
+uint32_t gg_emit_fma32(struct gg_emit *e, uint32_t a, uint32_t b, uint32_t c); /* of f32, rounded once: emit_fma.c */
 
 /* emit_memory.c: an access of one lane, or of the scalar unit; args as in ir_ops.def, condition apart (a bool). */
 uint32_t gg_emit_access(struct gg_emit *e, uint32_t op, uint32_t imm, const uint32_t *args, uint32_t condition);
@@ -191,7 +191,7 @@ void gg_emit_enqueue(struct gg_emit *e, struct gg_batch *batch, gg_value value);
 void gg_emit_run_batch(struct gg_emit *e, struct gg_batch *batch);
 
 /* emit_update.c: the old dword at a pointer, which becomes enum gg_ir_update of it. */
-uint32_t gg_emit_update(struct gg_emit *e, uint32_t kind, SpvScope scope, uint32_t pointer, uint32_t data,
+uint32_t gg_emit_update(struct gg_emit *e, uint32_t imm, SpvScope scope, uint32_t pointer, uint32_t data,
                         uint32_t second);
 /* emit_wide.c: atomics of 64 bits: the old low dword; of wide_high the high one. */
 uint32_t gg_emit_wide(struct gg_emit *e, const struct gg_ir_value *v);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Guest memory and LDS. Accesses outside the windows, or outside LDS, read 0 and store nothing; those to the
- * windows are counted. A dword or half may stand at any byte; parts of a dword are stored by atomics, since
- * another lane may store its other bytes at the same time.
+ * windows are counted. A dword or half may stand at any byte; of LDS, those that ir_align.c has marked. Parts of a
+ * dword are stored by atomics, since another lane may store its other bytes at the same time.
  */
 #include "emit.h"
 
@@ -97,33 +97,52 @@ static uint32_t extend(struct gg_emit *e, uint32_t word, uint32_t kind)
     return u32_op(e, is_signed ? SpvOpShiftRightArithmetic : SpvOpShiftRightLogical, high, up);
 }
 
-/* load(low, high, amount to count outside): whole or nothing, at any byte: the dword that contains its first byte, and the one of its last. */
+static uint32_t lds_word(struct gg_emit *e, uint32_t index)
+{
+    uint32_t pointer = gg_spirv_pointer(&e->s, SpvStorageClassWorkgroup, gg_spirv_u32(&e->s));
+    return gg_spirv_op(&e->s, SpvOpAccessChain, pointer, 2, e->lds, index);
+}
+
+static uint32_t pointer_to(struct gg_emit *e, bool lds, uint32_t index)
+{
+    return lds ? lds_word(e, index) : buffer_word(e, GG_EMIT_MEMORY, index);
+}
+
+/* Of one or two dwords: the one that contains the access's first byte, and the one of its last. */
+static uint32_t load_at_any_byte(struct gg_emit *e, bool lds, uint32_t at, uint32_t kind)
+{
+    struct gg_spirv *s = &e->s;
+    uint32_t u32 = gg_spirv_u32(s), two = gg_spirv_const(s, 2), three = gg_spirv_const(s, 3);
+    uint32_t index = u32_op(e, SpvOpShiftRightLogical, at, two), byte = u32_op(e, SpvOpBitwiseAnd, at, three);
+    uint32_t shift = u32_op(e, SpvOpShiftLeftLogical, byte, three);
+    uint32_t word = gg_spirv_load(s, u32, pointer_to(e, lds, index));
+    uint32_t joined = u32_op(e, SpvOpShiftRightLogical, word, shift);
+    if (bytes_of[kind] > 1) {
+        uint32_t span = gg_spirv_const(s, bytes_of[kind] - 1), one = gg_spirv_const(s, 1), all = gg_spirv_const(s, 31);
+        uint32_t last_byte = gg_spirv_add(s, at, span), last = u32_op(e, SpvOpShiftRightLogical, last_byte, two);
+        uint32_t next = gg_spirv_load(s, u32, pointer_to(e, lds, last)), back = u32_op(e, SpvOpBitwiseXor, shift, all);
+        uint32_t high = u32_op(e, SpvOpShiftLeftLogical, u32_op(e, SpvOpShiftLeftLogical, next, one), back);
+        uint32_t crosses = gg_spirv_op(s, SpvOpINotEqual, gg_spirv_bool(s), 2, index, last);
+        joined = gg_spirv_select(s, crosses, u32_op(e, SpvOpBitwiseOr, joined, high), joined);
+    }
+    return extend(e, joined, kind);
+}
+
+/* load(low, high, amount to count outside): whole or nothing, at any byte. */
 static uint32_t load_function(struct gg_emit *e, uint32_t kind)
 {
     struct gg_spirv *s = &e->s;
     uint32_t u32 = gg_spirv_u32(s), types[3] = {u32, u32, u32}, p[3];
     struct gg_spirv_function f;
     uint32_t id = gg_spirv_begin_function(s, &f, "guest_load", u32, 3, types, p);
-    uint32_t result = gg_spirv_local(s, u32, "result"), zero = gg_spirv_const(s, 0), one = gg_spirv_const(s, 1);
-    uint32_t two = gg_spirv_const(s, 2), three = gg_spirv_const(s, 3), none = gg_spirv_const(s, UINT32_MAX);
-    uint32_t span = gg_spirv_const(s, bytes_of[kind] - 1), boolean = gg_spirv_bool(s);
+    uint32_t result = gg_spirv_local(s, u32, "result"), zero = gg_spirv_const(s, 0);
+    uint32_t none = gg_spirv_const(s, UINT32_MAX);
     gg_spirv_store(s, result, zero);
-    uint32_t at = gg_emit_place(e, p[0], p[1], bytes_of[kind]);
-    uint32_t missing = equal(e, at, none), good = gg_spirv_op(s, SpvOpLogicalNot, boolean, 1, missing);
+    uint32_t at = gg_emit_place(e, p[0], p[1], bytes_of[kind]), missing = equal(e, at, none);
+    uint32_t good = gg_spirv_op(s, SpvOpLogicalNot, gg_spirv_bool(s), 1, missing);
     struct gg_spirv_if block;
     gg_spirv_begin_if(s, &block, good);
-    uint32_t index = u32_op(e, SpvOpShiftRightLogical, at, two), byte = u32_op(e, SpvOpBitwiseAnd, at, three);
-    uint32_t shift = u32_op(e, SpvOpShiftLeftLogical, byte, three);
-    uint32_t word = load_word(e, GG_EMIT_MEMORY, index), joined = u32_op(e, SpvOpShiftRightLogical, word, shift);
-    if (bytes_of[kind] > 1) {
-        uint32_t last_byte = gg_spirv_add(s, at, span), last = u32_op(e, SpvOpShiftRightLogical, last_byte, two);
-        uint32_t next = load_word(e, GG_EMIT_MEMORY, last);
-        uint32_t back = u32_op(e, SpvOpBitwiseXor, shift, gg_spirv_const(s, 31));
-        uint32_t high = u32_op(e, SpvOpShiftLeftLogical, u32_op(e, SpvOpShiftLeftLogical, next, one), back);
-        uint32_t crosses = gg_spirv_op(s, SpvOpINotEqual, boolean, 2, index, last);
-        joined = gg_spirv_select(s, crosses, u32_op(e, SpvOpBitwiseOr, joined, high), joined);
-    }
-    gg_spirv_store(s, result, extend(e, joined, kind));
+    gg_spirv_store(s, result, load_at_any_byte(e, false, at, kind));
     gg_spirv_end_if(s, &block);
     gg_spirv_begin_if(s, &block, missing);
     count_outside(e, 0, p[2]);
@@ -139,56 +158,59 @@ static void merge(struct gg_emit *e, uint32_t pointer, SpvScope scope, uint32_t 
     gg_spirv_atomic(&e->s, SpvOpAtomicOr, scope, pointer, set);
 }
 
-/* store(low, high, data): an aligned dword as such; others as parts of one or two dwords. */
-static uint32_t store_function(struct gg_emit *e, uint32_t bytes)
+/* Where `good` holds: an aligned dword as such; others as parts of one or two dwords. */
+static void store_at_any_byte(struct gg_emit *e, bool lds, uint32_t at, uint32_t data, uint32_t bytes, uint32_t good)
 {
     struct gg_spirv *s = &e->s;
-    uint32_t u32 = gg_spirv_u32(s), nothing = gg_spirv_type(s, SpvOpTypeVoid, 0), types[3] = {u32, u32, u32}, p[3];
-    struct gg_spirv_function f;
-    uint32_t id = gg_spirv_begin_function(s, &f, "guest_store", nothing, 3, types, p);
-    uint32_t zero = gg_spirv_const(s, 0), one = gg_spirv_const(s, 1), two = gg_spirv_const(s, 2);
-    uint32_t three = gg_spirv_const(s, 3), none = gg_spirv_const(s, UINT32_MAX), boolean = gg_spirv_bool(s);
+    SpvScope scope = lds ? SpvScopeWorkgroup : SpvScopeDevice;
+    uint32_t u32 = gg_spirv_u32(s), boolean = gg_spirv_bool(s), zero = gg_spirv_const(s, 0), one = gg_spirv_const(s, 1);
+    uint32_t two = gg_spirv_const(s, 2), three = gg_spirv_const(s, 3);
     uint32_t mask = gg_spirv_const(s, bytes == 4 ? UINT32_MAX : (1u << 8 * bytes) - 1);
-    uint32_t at = gg_emit_place(e, p[0], p[1], bytes);
-    uint32_t missing = equal(e, at, none), good = gg_spirv_op(s, SpvOpLogicalNot, boolean, 1, missing);
     uint32_t byte = u32_op(e, SpvOpBitwiseAnd, at, three), shift = u32_op(e, SpvOpShiftLeftLogical, byte, three);
     uint32_t index = u32_op(e, SpvOpShiftRightLogical, at, two), partly = good;
     struct gg_spirv_if block;
     if (bytes == 4) {
         uint32_t aligned = equal(e, byte, zero), whole = gg_spirv_op(s, SpvOpLogicalAnd, boolean, 2, good, aligned);
         gg_spirv_begin_if(s, &block, whole);
-        gg_spirv_store(s, buffer_word(e, GG_EMIT_MEMORY, index), p[2]);
+        gg_spirv_store(s, pointer_to(e, lds, index), data);
         gg_spirv_end_if(s, &block);
         uint32_t odd = gg_spirv_op(s, SpvOpLogicalNot, boolean, 1, aligned);
         partly = gg_spirv_op(s, SpvOpLogicalAnd, boolean, 2, good, odd);
     }
     gg_spirv_begin_if(s, &block, partly);
-    uint32_t data = u32_op(e, SpvOpBitwiseAnd, p[2], mask), bits = u32_op(e, SpvOpShiftLeftLogical, mask, shift);
-    uint32_t keep = gg_spirv_op(s, SpvOpNot, u32, 1, bits), set = u32_op(e, SpvOpShiftLeftLogical, data, shift);
-    merge(e, buffer_word(e, GG_EMIT_MEMORY, index), SpvScopeDevice, keep, set);
+    uint32_t part = u32_op(e, SpvOpBitwiseAnd, data, mask), bits = u32_op(e, SpvOpShiftLeftLogical, mask, shift);
+    uint32_t keep = gg_spirv_op(s, SpvOpNot, u32, 1, bits), set = u32_op(e, SpvOpShiftLeftLogical, part, shift);
+    merge(e, pointer_to(e, lds, index), scope, keep, set);
     if (bytes > 1) { /* what does not fit goes to the next dword; in two steps, since shifts by 32 do not exist */
         uint32_t rest = u32_op(e, SpvOpBitwiseXor, shift, gg_spirv_const(s, 31));
         uint32_t over = u32_op(e, SpvOpShiftRightLogical, u32_op(e, SpvOpShiftRightLogical, mask, one), rest);
-        uint32_t data_over = u32_op(e, SpvOpShiftRightLogical, u32_op(e, SpvOpShiftRightLogical, data, one), rest);
+        uint32_t data_over = u32_op(e, SpvOpShiftRightLogical, u32_op(e, SpvOpShiftRightLogical, part, one), rest);
         uint32_t crosses = gg_spirv_op(s, SpvOpINotEqual, boolean, 2, over, zero);
         struct gg_spirv_if next;
         gg_spirv_begin_if(s, &next, crosses);
         uint32_t kept = gg_spirv_op(s, SpvOpNot, u32, 1, over), after = gg_spirv_add(s, index, one);
-        merge(e, buffer_word(e, GG_EMIT_MEMORY, after), SpvScopeDevice, kept, data_over);
+        merge(e, pointer_to(e, lds, after), scope, kept, data_over);
         gg_spirv_end_if(s, &next);
     }
     gg_spirv_end_if(s, &block);
+}
+
+/* store(low, high, data) */
+static uint32_t store_function(struct gg_emit *e, uint32_t bytes)
+{
+    struct gg_spirv *s = &e->s;
+    uint32_t u32 = gg_spirv_u32(s), nothing = gg_spirv_type(s, SpvOpTypeVoid, 0), types[3] = {u32, u32, u32}, p[3];
+    struct gg_spirv_function f;
+    uint32_t id = gg_spirv_begin_function(s, &f, "guest_store", nothing, 3, types, p);
+    uint32_t none = gg_spirv_const(s, UINT32_MAX), at = gg_emit_place(e, p[0], p[1], bytes);
+    uint32_t missing = equal(e, at, none), good = gg_spirv_op(s, SpvOpLogicalNot, gg_spirv_bool(s), 1, missing);
+    store_at_any_byte(e, false, at, p[2], bytes, good);
+    struct gg_spirv_if block;
     gg_spirv_begin_if(s, &block, missing);
     count_outside(e, 1, gg_spirv_const(s, 1));
     gg_spirv_end_if(s, &block);
     gg_spirv_end_function(s, &f, 0);
     return id;
-}
-
-static uint32_t lds_word(struct gg_emit *e, uint32_t index)
-{
-    uint32_t pointer = gg_spirv_pointer(&e->s, SpvStorageClassWorkgroup, gg_spirv_u32(&e->s));
-    return gg_spirv_op(&e->s, SpvOpAccessChain, pointer, 2, e->lds, index);
 }
 
 static const SpvOp atomics[GG_IR_ATOMICS] = {SpvOpAtomicExchange, SpvOpAtomicIAdd, SpvOpAtomicISub, SpvOpAtomicUMin,
@@ -220,22 +242,27 @@ static uint32_t lds_access(struct gg_emit *e, uint32_t op, uint32_t imm, const u
     bool loads = op == GG_IR_lds_load, atomic = op == GG_IR_lds_update || op == GG_IR_lds_atomic;
     if (!e->lds)
         return loads || atomic ? zero : 0;
-    uint32_t bytes = atomic ? 4 : bytes_of[imm];
-    /* LDS aligns what it accesses: the low bits of the address do not count. */
-    uint32_t aligned = u32_op(e, SpvOpBitwiseAnd, args[0], gg_spirv_const(s, ~(bytes - 1)));
+    bool anywhere = !atomic && imm & GG_IR_MEM_AT_ANY_BYTE;
+    uint32_t kind = imm & ~GG_IR_MEM_AT_ANY_BYTE, bytes = atomic ? 4 : bytes_of[kind];
+    /* Atomics are done to the dword that contains their address; others are aligned, or may stand at any byte. */
+    uint32_t at = atomic ? u32_op(e, SpvOpBitwiseAnd, args[0], gg_spirv_const(s, ~3u)) : args[0];
     uint32_t result = loads || atomic ? gg_spirv_local(s, u32, "lds_result") : 0;
     if (result)
         gg_spirv_store(s, result, zero);
     struct gg_spirv_if block;
-    gg_spirv_begin_if(s, &block, in_lds(e, aligned, bytes, condition));
-    uint32_t index = u32_op(e, SpvOpShiftRightLogical, aligned, two), pointer = lds_word(e, index);
-    uint32_t shift = u32_op(e, SpvOpShiftLeftLogical, u32_op(e, SpvOpBitwiseAnd, aligned, three), three);
+    gg_spirv_begin_if(s, &block, in_lds(e, at, bytes, condition));
+    uint32_t index = u32_op(e, SpvOpShiftRightLogical, at, two), pointer = lds_word(e, index);
+    uint32_t shift = u32_op(e, SpvOpShiftLeftLogical, u32_op(e, SpvOpBitwiseAnd, at, three), three);
     if (atomic) {
         uint32_t second = op == GG_IR_lds_update ? args[2] : 0;
         gg_spirv_store(s, result, atomic_on(e, imm, SpvScopeWorkgroup, pointer, args[1], second));
+    } else if (anywhere && loads) {
+        gg_spirv_store(s, result, load_at_any_byte(e, true, at, kind));
+    } else if (anywhere) {
+        store_at_any_byte(e, true, at, args[1], bytes, gg_spirv_truth(s, true));
     } else if (loads) {
         uint32_t word = u32_op(e, SpvOpShiftRightLogical, gg_spirv_load(s, u32, pointer), shift);
-        gg_spirv_store(s, result, extend(e, word, imm));
+        gg_spirv_store(s, result, extend(e, word, kind));
     } else if (bytes == 4) {
         gg_spirv_store(s, pointer, args[1]);
     } else {

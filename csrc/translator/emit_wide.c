@@ -109,13 +109,13 @@ static struct words in_order(struct gg_emit *e, struct words a)
 
 static struct words least(struct gg_emit *e, uint32_t imm, bool most, struct words a, struct words b)
 {
-    a = flushed(e, a, imm & GG_IR_WIDE_FLUSHES_SOURCES);
-    b = flushed(e, b, imm & GG_IR_WIDE_FLUSHES_SOURCES);
+    a = flushed(e, a, imm & GG_IR_FLUSHES_SOURCES);
+    b = flushed(e, b, imm & GG_IR_FLUSHES_SOURCES);
     struct words x = in_order(e, most ? b : a), y = in_order(e, most ? a : b);
     struct words made = choose(e, less(e, y, x, true), b, a);
     made = choose(e, is_nan(e, a), b, choose(e, is_nan(e, b), a, made));
-    made = flushed(e, made, imm & GG_IR_WIDE_FLUSHES_RESULTS);
-    for (int i = 1; imm & GG_IR_WIDE_IEEE && i >= 0; i--) { /* the old value's NaN comes before the data's */
+    made = flushed(e, made, imm & GG_IR_FLUSHES_RESULTS);
+    for (int i = 1; imm & GG_IR_IEEE && i >= 0; i--) { /* the old value's NaN comes before the data's */
         struct words nan = i ? b : a, quieted = nan;
         quieted.high = u32_op(e, SpvOpBitwiseOr, nan.high, constant(e, 0x80000));
         made = choose(e, is_signalling(e, nan), quieted, made);
@@ -125,8 +125,8 @@ static struct words least(struct gg_emit *e, uint32_t imm, bool most, struct wor
 
 static uint32_t equal_doubles(struct gg_emit *e, uint32_t imm, struct words a, struct words b)
 {
-    a = flushed(e, a, imm & GG_IR_WIDE_FLUSHES_SOURCES);
-    b = flushed(e, b, imm & GG_IR_WIDE_FLUSHES_SOURCES);
+    a = flushed(e, a, imm & GG_IR_FLUSHES_SOURCES);
+    b = flushed(e, b, imm & GG_IR_FLUSHES_SOURCES);
     struct words any = both(e, SpvOpBitwiseOr, a, b), zero = {constant(e, 0), constant(e, 0)};
     any.high = magnitude(e, any);
     uint32_t zeros = equal(e, any, zero), same = bool_op(e, SpvOpLogicalOr, equal(e, a, b), zeros);
@@ -145,7 +145,7 @@ static uint32_t conditional_exchange(struct gg_emit *e, uint32_t old, uint32_t d
 static struct words result_of(struct gg_emit *e, uint32_t imm, struct words old, struct words data, struct words second)
 {
     struct words zero = {constant(e, 0), constant(e, 0)}, one = {constant(e, 1), constant(e, 0)};
-    switch (imm & 0xff) {
+    switch (imm & GG_IR_KIND) {
     case GG_IR_WIDE_SWAP:
         return data;
     case GG_IR_WIDE_CMPSWAP:
@@ -188,7 +188,7 @@ static struct words result_of(struct gg_emit *e, uint32_t imm, struct words old,
     case GG_IR_WIDE_FCMPSWAP:
         return choose(e, equal_doubles(e, imm, old, second), data, old);
     default:
-        return least(e, imm, (imm & 0xff) == GG_IR_WIDE_FMAX, old, data);
+        return least(e, imm, (imm & GG_IR_KIND) == GG_IR_WIDE_FMAX, old, data);
     }
 }
 

@@ -83,6 +83,11 @@ static uint64_t source(enum gg_float format, struct gg_float_mode mode, uint64_t
     return mode.denorm_in ? a : gg_float_flush(format, a);
 }
 
+static uint64_t result(enum gg_float format, struct gg_float_mode mode, uint64_t a)
+{
+    return mode.denorm_out ? a : gg_float_flush(format, a);
+}
+
 /* A product in which zero wins over everything. */
 static uint64_t legacy_mul(struct gg_float_mode mode, uint64_t a, uint64_t b)
 {
@@ -153,7 +158,7 @@ static void div_scale(struct gg_alu *alu, enum gg_float format, struct gg_float_
     } else if (biased_exponent(format, numerator) <= tiny) {
         scale = power;
     }
-    alu->result = scale ? gg_float_scale(format, exact, value, scale) : value;
+    alu->result = result(format, mode, scale ? gg_float_scale(format, exact, value, scale) : value);
 }
 
 /* The last step of a division: a large quotient was scaled down, a small one up. */
@@ -196,7 +201,8 @@ static uint64_t div_fixup(const struct gg_alu *alu, enum gg_float format, struct
 static uint64_t cube(const struct gg_alu *alu, struct gg_float_mode mode)
 {
     const uint64_t negate = gg_float_sign(GG_F32);
-    uint64_t x = alu->src[0], y = alu->src[1], z = alu->src[2];
+    uint64_t x = source(GG_F32, mode, alu->src[0]), y = source(GG_F32, mode, alu->src[1]);
+    uint64_t z = source(GG_F32, mode, alu->src[2]);
     uint64_t ax = x & ~negate, ay = y & ~negate, az = z & ~negate;
     enum gg_order zx = gg_float_compare(GG_F32, mode, az, ax), zy = gg_float_compare(GG_F32, mode, az, ay);
     enum gg_order yx = gg_float_compare(GG_F32, mode, ay, ax);
@@ -422,7 +428,7 @@ bool gg_alu_float(struct gg_alu *alu)
     case GG_OP_v_cubesc_f32:
     case GG_OP_v_cubetc_f32:
     case GG_OP_v_cubema_f32:
-        r = cube(alu, mode);
+        r = result(GG_F32, mode, cube(alu, mode));
         break;
     case GG_OP_v_trig_preop_f64:
         r = trig_preop(alu, mode);
@@ -499,7 +505,7 @@ bool gg_alu_convert(struct gg_alu *alu)
         r = (uint16_t)gg_float_to_integer(GG_F16, GG_ROUND_ZERO, a, INT16_MIN, INT16_MAX);
         break;
     case GG_OP_v_cvt_flr_i32_f32:
-        r = (uint32_t)gg_float_to_integer(from, GG_ROUND_DOWN, u, INT32_MIN, INT32_MAX);
+        r = (uint32_t)gg_float_to_integer(GG_F32, GG_ROUND_DOWN, source(GG_F32, f32, u), INT32_MIN, INT32_MAX);
         break;
     case GG_OP_v_cvt_rpi_i32_f32: { /* the nearest, halves up: the sum is exact in double, or far beyond halves */
         double nearest = floor(gg_float_to_double(GG_F32, a) + 0.5);

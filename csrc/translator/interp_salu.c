@@ -213,9 +213,9 @@ static bool logic(uint16_t op, uint32_t width, uint64_t a, uint64_t b, uint64_t 
     case GG_OP_s_abs_i32:
         *result = (uint64_t)((int32_t)a < 0 ? -(int64_t)(int32_t)a : (int32_t)a);
         break;
-    case GG_OP_s_absdiff_i32: {
-        int64_t difference = (int64_t)(int32_t)a - (int32_t)b;
-        *result = (uint64_t)(difference < 0 ? -difference : difference);
+    case GG_OP_s_absdiff_i32: { /* of the difference as 32 bits have it: 0x80000000 and 1 give 0x7fffffff */
+        uint32_t difference = (uint32_t)a - (uint32_t)b;
+        *result = difference >> 31 ? 0 - difference : difference;
         break;
     }
     default:

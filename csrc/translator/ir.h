@@ -60,6 +60,7 @@ enum gg_ir_memory {
     GG_IR_MEM_32 = 4,
     GG_IR_MEM_KINDS = 5
 };
+#define GG_IR_MEM_AT_ANY_BYTE 8u /* beside the kind, of lds_load and lds_store: not known to be aligned (ir_align.c) */
 enum gg_ir_atomic {
     GG_IR_ATOMIC_SWAP = 0,
     GG_IR_ATOMIC_ADD,
@@ -73,7 +74,7 @@ enum gg_ir_atomic {
     GG_IR_ATOMIC_XOR,
     GG_IR_ATOMICS
 };
-/* imm of updates: atomics that a device does by comparing and swapping until nobody came between. */
+/* Low 8 bits of the imm of updates: atomics that a device does by comparing and swapping until nobody came between. */
 enum gg_ir_update {
     GG_IR_UPDATE_CMPSWAP = 0, /* second: what the old value must equal */
     GG_IR_UPDATE_INC,         /* wraps to 0 after the data */
@@ -88,6 +89,12 @@ enum gg_ir_update {
     GG_IR_UPDATE_FADD,
     GG_IR_UPDATES
 };
+
+/* MODE, in the imm of updates and of atomics of 64 bits that are of floats; the kind is below. */
+#define GG_IR_KIND            0xffu
+#define GG_IR_FLUSHES_SOURCES (1u << 8) /* denormals */
+#define GG_IR_FLUSHES_RESULTS (1u << 9)
+#define GG_IR_IEEE            (1u << 10) /* a signalling NaN wins, quieted */
 
 /* Low 8 bits of the imm of atomics of 64 bits. */
 enum gg_ir_wide {
@@ -112,9 +119,6 @@ enum gg_ir_wide {
     GG_IR_WIDE_MSKOR,   /* (old & ~data) | second */
     GG_IR_WIDE_CONDXCHG /* each dword whose data has its highest bit set */
 };
-#define GG_IR_WIDE_FLUSHES_SOURCES (1u << 8) /* of floats: denormals */
-#define GG_IR_WIDE_FLUSHES_RESULTS (1u << 9)
-#define GG_IR_WIDE_IEEE            (1u << 10) /* a signalling NaN wins, quieted */
 
 typedef uint32_t gg_value; /* number of a value; 0 is none */
 
@@ -199,6 +203,9 @@ bool gg_ir_fold(enum gg_ir_opcode op, uint32_t a, uint32_t b, uint32_t *bits);
 
 /* Brings the values into an order, and gives them numbers, that follow from what they are (ir_order.c). */
 int32_t gg_ir_order(struct gg_ir *ir, char **message);
+
+/* Marks the accesses of LDS that may stand at any byte. */
+int32_t gg_ir_align(struct gg_ir *ir, char **message);
 
 /* Text, for people and for tests; freed with gg_free(). NULL when memory runs out. */
 char *gg_ir_print(const struct gg_ir *ir);

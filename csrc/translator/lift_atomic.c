@@ -43,17 +43,26 @@ struct place { /* of each lane: in LDS a byte address, else a guest address */
     gg_value active;
 };
 
+/* MODE, as the imm of atomics of floats has it. */
+static uint32_t float_mode(struct gg_lift *l, uint32_t type)
+{
+    return (gg_l_keeps_sources(l, type) ? 0 : GG_IR_FLUSHES_SOURCES) |
+           (gg_l_keeps_results(l, type) ? 0 : GG_IR_FLUSHES_RESULTS) | (gg_l_ieee(l) ? GG_IR_IEEE : 0);
+}
+
 static gg_value make_atomic(struct gg_lift *l, const struct operation *o, const struct place *p, gg_value data,
                             gg_value second)
 {
     gg_value low = p->address.low, high = p->address.high, made;
+    bool is_float = o->updates && o->kind >= GG_IR_UPDATE_FCMPSWAP && o->kind <= GG_IR_UPDATE_FADD;
+    uint32_t update = o->kind | (is_float ? float_mode(l, GG_TYPE_F32) : 0);
     if (p->lds && o->updates)
-        return gg_ir_make(l->ir, l->at, GG_IR_lds_update, GG_IR_V, o->kind, low, data, second, p->active);
+        return gg_ir_make(l->ir, l->at, GG_IR_lds_update, GG_IR_V, update, low, data, second, p->active);
     if (p->lds)
         return gg_ir_make(l->ir, l->at, GG_IR_lds_atomic, GG_IR_V, o->kind, low, data, p->active, 0);
     if (!o->updates)
         return gg_ir_make(l->ir, l->at, GG_IR_atomic, GG_IR_V, o->kind, low, high, data, p->active);
-    made = gg_ir_make(l->ir, l->at, GG_IR_update, GG_IR_V, o->kind, low, high, data, second);
+    made = gg_ir_make(l->ir, l->at, GG_IR_update, GG_IR_V, update, low, high, data, second);
     l->ir->values[made].arg[4] = p->active;
     return made;
 }
@@ -73,11 +82,8 @@ static bool is_double(uint32_t kind) { return kind >= GG_IR_WIDE_FCMPSWAP && kin
 static struct gg_pair wide_atomic(struct gg_lift *l, uint32_t kind, const struct place *p, struct gg_pair data,
                                   struct gg_pair second)
 {
-    if (is_double(kind)) {
-        kind |= gg_l_keeps_sources(l, GG_TYPE_F64) ? 0 : GG_IR_WIDE_FLUSHES_SOURCES;
-        kind |= gg_l_keeps_results(l, GG_TYPE_F64) ? 0 : GG_IR_WIDE_FLUSHES_RESULTS;
-        kind |= gg_l_ieee(l) ? GG_IR_WIDE_IEEE : 0;
-    }
+    if (is_double(kind))
+        kind |= float_mode(l, GG_TYPE_F64);
     const gg_value memory[GG_IR_ARGS] = {p->address.low, p->address.high, data.low, data.high,
                                          second.low,     second.high,     p->active};
     const gg_value lds[GG_IR_ARGS] = {p->address.low, data.low, data.high, second.low, second.high, p->active};

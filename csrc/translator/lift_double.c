@@ -412,9 +412,9 @@ static gg_value narrow(struct gg_lift *l, struct wide a)
 static struct wide finished(struct gg_lift *l, struct wide a)
 {
     static const uint32_t factors[4] = {0, 0x40000000u, 0x40100000u, 0x3fe00000u}; /* 2, 4, 1/2 */
-    bool keeps = gg_l_keeps_results(l, GG_TYPE_F64);
-    a = keeps || l->inst->op == GG_OP_v_div_fixup_f64 ? a : flushed(l, a);
-    if (l->inst->omod && !gg_l_ieee(l) && !keeps) {
+    bool keeps = gg_l_keeps_results(l, GG_TYPE_F64), multiplies = l->inst->omod && !gg_l_ieee(l) && !keeps;
+    a = keeps || (l->inst->op == GG_OP_v_div_fixup_f64 && !multiplies) ? a : flushed(l, a);
+    if (multiplies) {
         a = flushed(l, of_two(l, GG_IR_dmul, a, constant(l, factors[l->inst->omod])));
         a = select_wide(l, is_zero(l, a), constant(l, 0), a);
     }
@@ -457,10 +457,10 @@ int32_t gg_lift_double(struct gg_lift *l)
     for (uint32_t i = 0; i < 3 && inst->src[i].kind != GG_OPERAND_NONE; i++)
         if (!read_source(l, i, &s[i]))
             return GG_ERR_UNSUPPORTED;
+    gg_value carry = 0;
     if (inst->op == GG_OP_v_div_scale_f64) {
-        gg_value carry;
         made = div_scale(l, s, &carry);
-        gg_l_set_mask_at(l, inst->dst[1].value, m2(l, GG_IR_and, carry, gg_l_exec(l)));
+        carry = m2(l, GG_IR_and, carry, gg_l_exec(l));
     } else if (!floating(l, s, &made)) {
         gg_value word = narrow(l, s[0]);
         if (!word)
@@ -471,5 +471,7 @@ int32_t gg_lift_double(struct gg_lift *l)
     made = finished(l, made);
     gg_l_set_vgpr(l, inst->dst[0].value, made.word[0]);
     gg_l_set_vgpr(l, inst->dst[0].value + 1, made.word[1]);
+    if (carry) /* last: it may be EXEC */
+        gg_l_set_mask_at(l, inst->dst[1].value, carry);
     return GG_OK;
 }

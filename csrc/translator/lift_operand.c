@@ -206,10 +206,11 @@ gg_value gg_l_float_result(struct gg_lift *l, gg_value value)
     uint32_t type = l->inst->dst[0].type;
     if (!is_float(type))
         return value;
-    if (l->inst->op != GG_OP_v_div_fixup_f32 && l->inst->op != GG_OP_v_div_fixup_f16)
-        value = gg_l_flush_result(l, type, value);
     /* The hardware multiplies only where denormal results are flushed and IEEE mode is off. */
     bool multiplies = l->inst->omod && !gg_l_ieee(l) && !gg_l_keeps_results(l, type);
+    bool fixes_up = l->inst->op == GG_OP_v_div_fixup_f32 || l->inst->op == GG_OP_v_div_fixup_f16; /* passes it on */
+    if (!fixes_up || multiplies)
+        value = gg_l_flush_result(l, type, value);
     bool clamps = l->inst->flags & GG_INST_CLAMP;
     if (!multiplies && !clamps)
         return value;

@@ -143,7 +143,7 @@ static int32_t div_scale(struct gg_lift *l, const struct gg_sources *s)
     gg_value made = choose(l, unscaled, value, gg_l_scale(l, value, scale));
     gg_value carry = m2(l, GG_IR_or, wide, m2(l, GG_IR_and, small_quotient, gg_l1(l, GG_IR_not, GG_IR_M, d_denormal)));
     carry = m2(l, GG_IR_and, carry, gg_l1(l, GG_IR_not, GG_IR_M, none));
-    gg_l_write_result(l, s, choose(l, none, k(l, 0x7fc00000), made));
+    gg_l_write_result(l, s, gg_l_float_result(l, choose(l, none, k(l, 0x7fc00000), made)));
     gg_l_set_mask_at(l, l->inst->dst[1].value, m2(l, GG_IR_and, carry, gg_l_exec(l)));
     return GG_OK;
 }

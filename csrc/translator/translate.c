@@ -22,6 +22,8 @@ static int32_t analyse(struct translation *t, const struct gg_guest_program *pro
     /* Registers become values while instructions are lifted; phis that choose nothing go at the end. */
     if (!result)
         result = gg_lift_program(&t->ir, &t->arena, &t->cfg, program, message);
+    if (!result)
+        result = gg_ir_align(&t->ir, message);
 #ifndef NDEBUG
     if (!result)
         result = gg_ir_validate(&t->ir, "lift", message);

@@ -237,6 +237,11 @@ def test_denormal_modes_of_f32(denorm: int, wanted: int) -> None:
     assert one("v_mov_b32 v4, v1", DENORM, mode=0) == DENORM
     assert one("v_max_f32 v4, v1, v1", DENORM, mode=denorm << 4) == (1 if denorm == 3 else 0)
     assert one("v_rcp_f32 v4, v1", DENORM, mode=denorm << 4) == INF
+    below = DENORM | 1 << 31
+    assert one("v_cvt_flr_i32_f32 v4, v1", below, mode=denorm << 4) == (ALL if denorm & 1 else 0)
+    assert one("v_cubetc_f32 v4, v1, v2, v3", 0, DENORM, f32(1), mode=denorm << 4) == (
+        below if denorm == 3 else NEG_ZERO
+    )
 
 
 def test_modes_are_set_by_instructions() -> None:
@@ -259,6 +264,10 @@ def test_clamp_and_omod() -> None:
     assert one("v_add_f32_e64 v4, v1, v2 mul:2", f32(3), f32(1), mode=0xF0) == f32(4)
     assert one("v_add_f32_e64 v4, v1, v2 mul:2", f32(3), f32(1), mode=0x200) == f32(4)
     assert one("v_mul_f32_e64 v4, v1, v2 mul:2", NEG_ZERO, f32(1), mode=0) == 0
+    # They take zero for a denormal, as which v_div_fixup passes a quotient on.
+    assert one("v_div_fixup_f32 v4, v1, v2, v3", 0x7FFFFF, f32(1), f32(1), mode=0) == 0x7FFFFF
+    assert one("v_div_fixup_f32 v4, v1, v2, v3 mul:2", 0x7FFFFF, f32(1), f32(1), mode=0) == 0
+    assert one("v_div_scale_f32 v4, s4, v1, v1, v2 mul:2", f32(3), f32(1), mode=0) == f32(6)
 
 
 def test_ieee_mode_quiets_in_min() -> None:
@@ -440,6 +449,9 @@ SCALAR = [
     ("s_bfe_i32 s4, s5, s6", (0x80000000, 31 | 5 << 16), ALL, 1),
     ("s_bfe_u32 s4, s5, s6", (0xABCD1234, 8), 0, 0),
     ("s_absdiff_i32 s4, s5, s6", (3, 5), 2, 1),
+    ("s_absdiff_i32 s4, s5, s6", (0x80000000, 1), 0x7FFFFFFF, 1),
+    ("s_absdiff_i32 s4, s5, s6", (0x80000000, ALL), 0x7FFFFFFF, 1),
+    ("s_absdiff_i32 s4, s5, s6", (0x80000000, 0), 0x80000000, 1),
     ("s_lshl2_add_u32 s4, s5, s6", (0x40000000, 1), 1, 1),
     ("s_abs_i32 s4, s5", (0x80000000,), 0x80000000, 1),
     ("s_not_b32 s4, s5", (ALL,), 0, 0),

@@ -107,12 +107,17 @@ def both(
     device: Any, texts: Sequence[str], kinds: Sequence[str], seed: int = 1, groups: int = 8, rsrc1: int = DENORMALS
 ) -> tuple[Words, Words, Words]:
     """Sources, and the results of the interpreter and of the device, shape (rows, operations, 2)."""
-    rows = LANES * groups
-    sources = table(seed, kinds, rows)
+    return both_of(device, texts, table(seed, kinds, LANES * groups), rsrc1)
+
+
+def both_of(device: Any, texts: Sequence[str], sources: Words, rsrc1: int = DENORMALS) -> tuple[Words, Words, Words]:
+    rows = len(sources)
+    groups = rows // LANES
     program = program_of(texts, sources.shape[1], rsrc1)
     results = [np.zeros((rows, len(texts), 2), np.uint32) for _ in range(2)]
     interpret(program, {SOURCES: sources.copy(), RESULTS: results[0]}, groups=(groups, 1, 1))
-    module = translation.translate(program)
+    lanes = translation.lane_choices(program, device)[-1]  # wave mode takes a software device longest
+    module = translation.translate(program, translation.options_for(device, program.wave, lanes))
     translation.run(device, program, module, {SOURCES: sources.copy(), RESULTS: results[1]}, (groups, 1, 1))
     return sources, results[0], results[1]
 
@@ -233,14 +238,7 @@ MODES = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.parametrize(
-    "rsrc1",
-    [  # each takes lavapipe a minute
-        pytest.param(DENORMALS, id="keep", marks=pytest.mark.slow),
-        pytest.param(FLUSHES | DX10_CLAMP, id="flush", marks=pytest.mark.deep),
-        pytest.param(DENORMALS | IEEE, id="ieee", marks=pytest.mark.deep),
-    ],
-)
+@MODES
 def test_halves(device: Any, rsrc1: int) -> None:
     check(device, HALF + compared("f16", "v2, v3"), ["f16"] * 3, nan="f16", rsrc1=rsrc1)
 
@@ -283,9 +281,19 @@ def test_singles(device: Any, rsrc1: int) -> None:
     check(device, SINGLE + compared("f32", "v2, v3"), ["f32", "f32", "f32", "i32"], nan="f32", rsrc1=rsrc1)
 
 
-def test_singles_to_small(device: Any) -> None:
+@pytest.mark.parametrize("rsrc1", [DENORMALS, 0])
+def test_cubes_and_floors(device: Any, rsrc1: int) -> None:
     cubes = [f"v_cube{part}_f32 v20, v2, v3, v4" for part in ("id", "sc", "tc", "ma")]
-    check(device, [*cubes, "v_cvt_flr_i32_f32 v20, v2"], ["f32"] * 3, nan="f32")
+    check(device, [*cubes, "v_cvt_flr_i32_f32 v20, v2"], ["f32"] * 3, nan="f32", rsrc1=rsrc1)
+
+
+def test_output_modifiers_of_divisions(device: Any) -> None:
+    sources = ("v2, v3, v2 mul:2", "v3, v3, v2 clamp")
+    texts = [f"v_div_{part}, {more}" for part in ("scale_f32 v20, s9", "fixup_f32 v20") for more in sources]
+    check(device, texts, ["f32"] * 3, nan="f32", rsrc1=1 << 21)
+
+
+def test_singles_to_small(device: Any) -> None:
     texts = ["v_cvt_pkrtz_f16_f32 v20, v2, v3", "v_cvt_f16_f32 v20, v2"]
     texts += [f"v_cvt_pknorm_{t}_f32 v20, v2, v3" for t in ("i16", "u16")]
     check(device, texts, ["f32"] * 3, nan="f16", groups=32)
@@ -334,6 +342,31 @@ DOUBLE = (
 @MODES
 def test_doubles(device: Any, rsrc1: int) -> None:
     check(device, DOUBLE + compared("f64", f"{A}, {B}"), ["f64", "f64", "f64", "i32"], nan="f64", rsrc1=rsrc1)
+
+
+def triples(rng: np.random.Generator, rows: int) -> NDArray[np.float64]:
+    """Factors and addends of every exponent: those far apart, those that nearly cancel, and those near both ends."""
+    a, b = (
+        np.ldexp(rng.uniform(1, 2, rows) * rng.choice([-1, 1], rows), rng.integers(-1074, 1024, rows)) for _ in "ab"
+    )
+    low = rng.random(rows) < 0.4  # a denormal product, or one just above
+    b = np.where(low, np.ldexp(np.copysign(1.0, b), rng.integers(-1085, -1010, rows) - np.frexp(a)[1]) * a, b)
+    with np.errstate(over="ignore", under="ignore"):
+        c = np.ldexp(rng.uniform(-2, 2, rows), np.clip(np.frexp(a)[1] + np.frexp(b)[1] + rng.integers(-130, 130, rows),
+                                                       -1074, 1023))  # fmt: skip
+        near = -a * b * (1 + rng.integers(-3, 4, rows) * 2.0**-52)
+    c = np.where(rng.random(rows) < 0.3, near, c)
+    special = np.array([0.0, -0.0, np.inf, -np.inf, 5e-324, -5e-324, 2.2250738585072014e-308])
+    c = np.where(rng.random(rows) < 0.2, rng.choice(special, rows), c)
+    return np.stack([a, b, c], 1)
+
+
+def test_fma_of_doubles_rounds_once_at_every_exponent(device: Any) -> None:
+    sources = triples(np.random.default_rng(1), 1 << 15).view(np.uint32)
+    texts = [f"v_fma_f64 v[20:21], {A}, {B}, {C}"]
+    _, wanted, got = both_of(device, texts, sources)
+    wrong = (wanted != got).any(2) & ~(is_nan(wanted[:, 0], "f64") & is_nan(got[:, 0], "f64")).any(1)[:, None]
+    assert not wrong.any(), "\n" + report(texts, sources, wanted, got, wrong)
 
 
 def test_double_to_single(device: Any) -> None:

@@ -62,14 +62,25 @@ CHUNK = 3
 
 
 def agree(
-    steps: Sequence[Step], wave: int, device: Device, lds_bytes: int = 0, data_words: int = 4096, chunk: int = CHUNK
+    steps: Sequence[Step],
+    wave: int,
+    device: Device,
+    lds_bytes: int = 0,
+    data_words: int = 4096,
+    chunk: int = CHUNK,
+    choice: int | None = None,
 ) -> None:
-    """Registers and data after the steps, and accesses outside the windows, are the interpreter's."""
+    """Registers and data after the steps, and accesses outside the windows, are the interpreter's.
+
+    choice: of translation.lane_choices(); None: any.
+    """
     for first in range(0, len(steps), chunk):
-        chunk_agrees(steps[first : first + chunk], wave, device, lds_bytes, data_words)
+        chunk_agrees(steps[first : first + chunk], wave, device, lds_bytes, data_words, choice)
 
 
-def chunk_agrees(steps: Sequence[Step], wave: int, device: Device, lds_bytes: int, data_words: int) -> None:
+def chunk_agrees(
+    steps: Sequence[Step], wave: int, device: Device, lds_bytes: int, data_words: int, choice: int | None
+) -> None:
     program, slots = program_of(steps, wave, lds_bytes)
     rng = np.random.default_rng(wave)
     data = rng.integers(0, 1 << 32, data_words, dtype=np.uint32)
@@ -78,7 +89,8 @@ def chunk_agrees(steps: Sequence[Step], wave: int, device: Device, lds_bytes: in
     got = {OUT: np.zeros(slots * wave, np.uint32), DATA: data.copy()}
     report = interpret(program, wanted)
     choices = translation.lane_choices(program, device)
-    options = translation.options_for(device, wave, choices[len(steps[0][0]) % len(choices)])
+    lanes = choices[len(steps[0][0]) % len(choices) if choice is None else choice]
+    options = translation.options_for(device, wave, lanes)
     counters = translation.run(device, program, translation.translate(program, options), got)
     want, have = wanted[OUT].reshape(slots, wave), got[OUT].reshape(slots, wave)
     slot = scalars = 0
@@ -306,6 +318,30 @@ def test_lds(device: Device) -> None:
     by_lane = "global_load_dword_addtid v10, s[2:3] offset:256 / global_store_dword_addtid v10, s[2:3] offset:1664"
     steps.append((by_lane, ["v10"]))
     agree(steps, 32, device, lds_bytes=512)
+
+
+@pytest.mark.parametrize("choice", [0, -1])
+def test_lds_at_any_byte(device: Device, choice: int) -> None:
+    """Compilers have dwords at odd addresses for packed structures; the last lanes reach over the end."""
+    at = "v_mul_u32_u24 v9, 21, v0 / "
+    clear = "".join(f"ds_write_b32 v63, v{1 + n % 8} offset:{min(128 * n, 532)} / " for n in range(6))
+    stores = {
+        "b16": ["ds_write_b16 v9, v1", "ds_write_b16 v9, v2 offset:3"],
+        "b32": ["ds_write_b32 v9, v1 offset:1", "ds_write_b32 v9, v2 offset:7"],
+        "b64": ["ds_write_b64 v9, v[1:2] offset:2", "ds_write2_b32 v9, v3, v4 offset0:2 offset1:3"],
+        "b128": ["ds_write_b96 v9, v[1:3] offset:7", "ds_write_b128 v9, v[3:6] offset:4"],
+        "two": ["ds_write2_b64 v9, v[1:2], v[3:4] offset0:0 offset1:1"],
+    }
+    loads = {
+        "b16": "ds_read_u16 v10, v9 offset:3 / ds_read_i16 v11, v9 offset:10 / ds_read_u16_d16_hi v12, v9",
+        "b32": "ds_read_b32 v10, v9 / ds_read_b32 v11, v9 offset:3 / ds_read_b32 v12, v9 offset:9",
+        "b64": "ds_read_b64 v[10:11], v9 offset:5 / ds_read2_b32 v[12:13], v9 offset0:1 offset1:4",
+        "b128": "ds_read_b128 v[10:13], v9 offset:2",
+        "two": "ds_read2_b64 v[10:13], v9 offset0:0 offset1:1",
+    }
+    seen = [f"v{n}" for n in range(10, 14)]
+    steps = [(f"{at}{clear}{' / '.join(stores[kind])} / {loads[kind]}", seen) for kind in stores]
+    agree(steps, 32, device, lds_bytes=21 * 31 + 9, choice=choice)
 
 
 def typed_steps() -> list[Step]:

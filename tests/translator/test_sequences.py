@@ -28,8 +28,9 @@ from guestgpu.interpreter import interpret
 pytestmark = pytest.mark.slow
 
 Words = NDArray[np.uint32]
-MODES = [0xF0 << 12, 0, 0xF0 << 12 | 1 << 23, 0xC0 << 12 | 1 << 21]
-"""Of RSRC1: denormals kept; flushed; kept, in IEEE mode; flushed of f32 only, with DX10_CLAMP."""
+MODES = [0xF0 << 12, 0, 0xF0 << 12 | 1 << 23, 0xC0 << 12 | 1 << 21, 0x90 << 12, 0x60 << 12 | 1 << 21]
+"""Of RSRC1: denormals kept; flushed; kept, in IEEE mode; flushed of f32 only, with DX10_CLAMP; kept in sources of f32
+and in results of the others; the other way round."""
 
 
 def nan_like(words: Words) -> NDArray[np.bool_]:

@@ -470,6 +470,27 @@ def test_masks_meet_their_words() -> None:
     assert " lt_u " in text
 
 
+def test_accesses_of_lds_are_seen_to_be_aligned() -> None:
+    """Kind 4: an aligned dword, 2: such a half, 12 and 10 those at any byte; a loop's address stays a multiple of 4."""
+    loop = """v_lshlrev_b32 v1, 2, v0
+              L0: ds_read_b32 v2, v1
+              v_add_nc_u32 v1, 0x100, v1
+              v_cmp_gt_u32 vcc_lo, 0x400, v1
+              s_cbranch_vccnz L0
+              ds_write_b32 v1, v2 offset:OFFSET
+              s_endpgm"""
+    aligned, odd = (translation.ir(program_of(loop.replace("OFFSET", n), lds_bytes=4096)) for n in ("8", "6"))
+    assert ("lds_load.4 " in aligned, "lds_store.4 " in aligned) == (True, True)
+    assert ("lds_load.4 " in odd, "lds_store.12 " in odd) == (True, True)
+    halves = (
+        "v_lshlrev_b32 v1, 1, v0 / ds_read_u16 v2, v1 / ds_read_b32 v3, v1 / ds_write_b16 v0, v2 / ds_write_b32 v0, v3"
+    )
+    text = translation.ir(program_of(halves.replace(" / ", "\n") + "\ns_endpgm", lds_bytes=4096))
+    assert [
+        kind for kind in ("lds_load.2 ", "lds_load.12 ", "lds_store.10 ", "lds_store.12 ") if kind not in text
+    ] == []
+
+
 def test_and_of_masks_is_a_mask() -> None:
     """s_and_b64 of two comparisons, a branch on its result: still no word, and SCC is `any`."""
     text = translation.ir(
