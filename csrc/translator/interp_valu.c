@@ -57,7 +57,7 @@ static uint64_t modify_output(const struct gg_alu *alu, enum gg_float format, ui
     struct gg_float_mode mode = format == GG_F32 ? alu->f32 : alu->f64;
     if (!omod || alu->ieee || mode.denorm_out)
         return value;
-    value = gg_float_scale(format, mode, value, omod == 3 ? -1 : (int32_t)omod);
+    value = gg_float_scale(format, mode, gg_float_flush(format, value), omod == 3 ? -1 : (int32_t)omod);
     return gg_float_is_zero(format, value) ? 0 : value;
 }
 

@@ -114,6 +114,9 @@ def renamed(name: str, text: str, r: random.Random) -> str:
     mnemonic, _, rest = text.partition(" ")
     operands = rest.split(", ")
     banks, pick, place, made = banks_of(name), Picker(r), 0, []
+    if "_mix" in name:  # each source is a float, or a half of a register: neither reads a NaN of the other
+        found = re.search(r"op_sel_hi:\[(.),(.),(.)\]", rest)
+        banks = banks[0] + "".join("h" if bit == "1" else "f" for bit in (found.groups() if found else "000"))
     compares = name.startswith("v_cmp")
     carries = "_co_" in name or name.startswith(("v_div_scale", "v_mad_u64", "v_mad_i64"))
     for i, operand in enumerate(operands):
