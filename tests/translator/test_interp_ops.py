@@ -267,6 +267,7 @@ def test_clamp_and_omod() -> None:
     # They take zero for a denormal, as which v_div_fixup passes a quotient on.
     assert one("v_div_fixup_f32 v4, v1, v2, v3", 0x7FFFFF, f32(1), f32(1), mode=0) == 0x7FFFFF
     assert one("v_div_fixup_f32 v4, v1, v2, v3 mul:2", 0x7FFFFF, f32(1), f32(1), mode=0) == 0
+    assert one("v_div_fixup_f32 v4, v1, v2, v3 mul:2", 0x7FFFFF, f32(1), f32(1), mode=0x10) == 0
     assert one("v_div_scale_f32 v4, s4, v1, v1, v2 mul:2", f32(3), f32(1), mode=0) == f32(6)
 
 

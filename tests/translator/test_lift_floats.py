@@ -290,7 +290,11 @@ def test_cubes_and_floors(device: Any, rsrc1: int) -> None:
 def test_output_modifiers_of_divisions(device: Any) -> None:
     sources = ("v2, v3, v2 mul:2", "v3, v3, v2 clamp")
     texts = [f"v_div_{part}, {more}" for part in ("scale_f32 v20, s9", "fixup_f32 v20") for more in sources]
+    texts.append("v_div_fixup_f32 v20, v2, 1.0, 1.0 mul:2")  # of a denormal quotient, which is passed on
     check(device, texts, ["f32"] * 3, nan="f32", rsrc1=1 << 21)
+    check(device, ["v_div_fixup_f16 v20, v2, 1.0, 1.0 mul:2"], ["f16"], nan="f16", rsrc1=1 << 21)
+    texts = [f"v_div_fixup_f64 v[20:21], {A}, 1.0, 1.0 mul:2", f"v_div_scale_f64 v[20:21], s9, {A}, {B}, {A} mul:2"]
+    check(device, texts, ["f64", "f64"], nan="f64", rsrc1=1 << 21)
 
 
 def test_singles_to_small(device: Any) -> None:

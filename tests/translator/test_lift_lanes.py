@@ -320,6 +320,41 @@ def test_lds(device: Device) -> None:
     agree(steps, 32, device, lds_bytes=512)
 
 
+def test_atomics_of_floats_follow_mode(device: Device) -> None:
+    """Two denormals of different signs; then a signalling NaN in IEEE mode."""
+    steps: list[Step] = []
+    for mode in (0, 5, 0xA, 0xF):
+        for name in ("max_rtn_f32", "add_rtn_f32") if mode in (0, 15) else ("min_rtn_f32",):
+            for values in ("5 / v_mov_b32 v11, 0x80000003", "0x80000000 / v_mov_b32 v11, 1"):
+                text = f"s_denorm_mode {mode} / v_mov_b32 v10, {values} / ds_write_b32 v63, v10"
+                steps.append(
+                    (f"{text} / ds_{name} v12, v63, v11 / ds_read_b32 v13, v63 / s_denorm_mode 15", ["v12", "v13"])
+                )
+        text = f"s_denorm_mode {mode} / v_mov_b32 v10, 9 / v_mov_b32 v11, 0 / v_mov_b32 v14, 7 / ds_write_b32 v63, v10"
+        steps.append((f"{text} / ds_cmpst_f32 v63, v11, v14 / ds_read_b32 v13, v63 / s_denorm_mode 15", ["v13"]))
+    ieee = "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 9, 1), "
+    for old, data in (("0x7f800001", "1.0"), ("1.0", "0xff800001"), ("0x7fc00000", "2.0")):
+        text = f"{ieee}1 / v_mov_b32 v10, {old} / v_mov_b32 v11, {data} / ds_write_b32 v63, v10 / ds_max_f32 v63, v11"
+        steps.append((f"{text} / ds_read_b32 v13, v63 / {ieee}0", ["v13"]))
+    agree(steps, 32, device, lds_bytes=512, chunk=4)
+
+
+def test_carries_into_exec_come_last(device: Device) -> None:
+    """The result is of all lanes that were there, the next instruction's of those with a carry."""
+    ones = "v_mov_b32 v10, 0 / v_cvt_f64_u32 v[12:13], v5 / v_cvt_f64_u32 v[14:15], v6 / v_mov_b32 v16, -1 / "
+    steps = [
+        (f"{ones}{op} / v_mov_b32 v10, 1", ["v10", "v12", "v13"])
+        for op in (
+            "v_div_scale_f64 v[12:13], exec_lo, v[12:13], v[14:15], v[12:13]",
+            "v_div_scale_f32 v12, exec_lo, v12, v13, v12",
+            "v_add_co_u32 v12, exec_lo, v1, v2",
+            "v_sub_co_ci_u32 v12, exec_lo, v1, v2, s4",
+            "v_mad_u64_u32 v[12:13], exec_lo, v1, v2, v[12:13]",
+        )
+    ]
+    agree([(f"s_mov_b32 s4, 0x5555aaaa / {text}", seen) for text, seen in steps], 32, device)
+
+
 @pytest.mark.parametrize("choice", [0, -1])
 def test_lds_at_any_byte(device: Device, choice: int) -> None:
     """Compilers have dwords at odd addresses for packed structures; the last lanes reach over the end."""
