@@ -108,7 +108,7 @@ static void fail(const struct call *c, unsigned at, bool on, char **message)
 }
 
 /* Runs a call with enough memory, then without, then with again. */
-static void run_out_of_memory(const struct call *c)
+static inline void run_out_of_memory(const struct call *c)
 {
     struct output first, again;
     long before = living;
