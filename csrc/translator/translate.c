@@ -92,6 +92,7 @@ static void fill_report(const struct translation *t, const struct gg_guest_progr
                                            .subgroup = flat && !form->split_waves ? form->subgroup : 0,
                                            .invocations = gg_waves_of(program) * invocations,
                                            .lds_words = program->lds_bytes / 4,
+                                           .groups_at_once = program->scratch_bytes ? 1 : 0,
                                            .reconverge = flat ? form->reconverge : 0};
     for (uint32_t l = 0; l < t->cfg.loop_count; l++)
         report->irreducible_loops += t->cfg.loops[l].irreducible;

@@ -80,7 +80,8 @@ struct gg_guest_program {
     /*
      * Scratch lies in guest memory: wave i of a group has scratch_bytes * lanes bytes from scratch_address +
      * i * scratch_bytes * lanes, dword after dword, lane after lane. The register FLAT_SCRATCH begins with
-     * its wave's address, until the program sets it.
+     * its wave's address, until the program sets it. All groups have the same, so one may run at a time:
+     * gg_translate_report.groups_at_once.
      */
     uint64_t scratch_address;
     uint32_t scratch_bytes; /* of a lane; a multiple of 4 */
@@ -319,6 +320,7 @@ struct gg_translate_report { /* what the module needs, and what was found */
     uint32_t features;       /* enum gg_translate_feature */
     uint32_t reconverge;     /* enum gg_translate_reconverge: what the module asks for */
     uint32_t decision_count;
+    uint32_t groups_at_once; /* the most that may run at once, in one dispatch; 0: any number. 1 with scratch */
     struct gg_translate_decision *decisions; /* gg_free() */
 };
 

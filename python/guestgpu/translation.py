@@ -111,6 +111,7 @@ class Report:
     invocations: int
     lds_words: int
     register_words: int
+    groups_at_once: int
     features: Feature
     reconverge: Reconverge
     decisions: tuple[Decision, ...]
@@ -258,10 +259,11 @@ def create_pipeline(device: Device, module: Module) -> Pipeline:
 
 
 def _parts(module: Module, groups: Sequence[int]) -> Iterator[tuple[list[int], list[int]]]:
-    """First group and size of parts of a dispatch whose registers fit into _REGISTER_BYTES."""
+    """First group and size of parts of a dispatch: their registers fit into _REGISTER_BYTES, and they may run at once."""
     size, part = [int(n) or 1 for n in groups], []
     each = 4 * module.report.register_words * module.report.invocations
     most = max(1, _REGISTER_BYTES // each) if each else 1 << 62
+    most = min(most, module.report.groups_at_once or most)
     for count in size:
         part.append(min(count, max(1, most)))
         most //= part[-1]

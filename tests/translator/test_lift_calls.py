@@ -343,3 +343,32 @@ def test_words_of_the_program_stand_at_its_address(device: Device) -> None:
     words = assemble("s_getpc_b64 s[4:5] / s_add_u32 s4, s4, 16 / s_addc_u32 s5, s5, 0 / s_setpc_b64 s[4:5]"
                      " / s_trap 1 / s_endpgm")  # fmt: skip
     translation.translate(Program(words=words, vgprs=8, threads=(32,), address=0x7_0000_0100))
+
+
+def test_groups_with_scratch_run_one_after_the_other(device: Device) -> None:
+    """They have the same scratch: at once, one would read what another has stored."""
+    text = """s_mul_i32 s5, s4, 3
+        s_add_u32 s5, s5, s3
+        s_lshl_b32 s5, s5, 3
+        s_add_u32 s5, s5, s2
+        v_lshl_add_u32 v1, s5, 5, v0
+        scratch_store_dword off, v1, off
+        s_movk_i32 s4, 2000
+        L0: s_sub_u32 s4, s4, 1
+        s_cmp_lg_u32 s4, 0
+        s_cbranch_scc1 L0
+        scratch_load_dword v2, off, off
+        s_waitcnt vmcnt(0)
+        v_lshlrev_b32 v3, 2, v1
+        global_store_dword v3, v2, s[0:1]
+        s_endpgm"""
+    out, scratch, groups = 0x1_0000_0000, 0x5_0000_0000, (8, 3, 2)
+    program = Program(words=assemble(text, 32), vgprs=8, threads=(32,), rsrc2=2 << 1 | 7 << 7, user_data=(0, 1),
+                      scratch_address=scratch, scratch_bytes=4)  # fmt: skip
+    for lanes in translation.lane_choices(program, device):
+        module = translation.translate(program, translation.options_for(device, 32, lanes))
+        assert module.report.groups_at_once == 1
+        windows = {out: np.zeros(48 * 32, np.uint32), scratch: np.zeros(32, np.uint32)}
+        translation.run(device, program, module, windows, groups)
+        assert np.array_equal(windows[out], np.arange(48 * 32, dtype=np.uint32))
+    assert translation.translate(Program(words=assemble("s_endpgm", 32))).report.groups_at_once == 0
