@@ -7,6 +7,7 @@
 #include <guestgpu/gpu.h>
 #include <guestgpu/guestgpu.h>
 #include <guestgpu/layout.h>
+#include <guestgpu/suballoc_slices.h>
 #include <guestgpu/translator.h>
 #include "../kernels/include/layout_shared.h"
 
@@ -166,3 +167,10 @@ SIZE(struct gg_guest_argument, 24);
 SIZE(struct gg_guest_kernel, 72);
 SIZE(struct gg_guest_segment, 32);
 SIZE(struct gg_guest_elf, 64);
+
+/* suballoc_slices.h */
+SIZE(struct gg_slices_chunk, 16);
+SIZE(struct gg_slices_config, 32);
+SIZE(struct gg_slice_input, 24);
+SIZE(struct gg_slice, 24);
+SIZE(struct gg_slices_stats, 80);

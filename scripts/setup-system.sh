@@ -18,14 +18,14 @@ debian:13|ubuntu:24.04) backports= ;;
    backports= mode=--print ;;
 esac
 
-# Compilers and Python; Vulkan headers, loader, volk and the validation layer; GLSL and SPIR-V tools; meshlets; the guest
+# Compilers and Python; Vulkan headers, loader, volk and the validation layer; GLSL and SPIR-V tools; meshlets; hashes; the guest
 # compiler of OpenCL C.
 # libvulkan-volk-dev is Zeux's Vulkan loader: it conflicts with GNU Radio's libvolk-dev of a similar name.
 packages="gcc g++ clang libclang-rt-dev make pkg-config git
 python3 python3-dev python3-venv
 libvulkan-dev libvulkan1 libvulkan-volk-dev vulkan-validationlayers vulkan-tools
 spirv-tools spirv-headers libshaderc-dev glslang-dev glslc libmeshoptimizer-dev
-clang-19 llvm-19 lld-19"
+clang-19 llvm-19 lld-19 libxxhash-dev"
 # The software device and RADV, the fake kernel driver that RADV runs on, and that driver's header. Debian 12's own Mesa
 # (22.3) has no mesh shaders, so only these come from backports there, together, since they are built for one another.
 driver="mesa-vulkan-drivers mesa-drm-shim libdrm-dev"

@@ -259,7 +259,7 @@ def create_pipeline(device: Device, module: Module) -> Pipeline:
 
 
 def _parts(module: Module, groups: Sequence[int]) -> Iterator[tuple[list[int], list[int]]]:
-    """First group and size of parts of a dispatch: their registers fit into _REGISTER_BYTES, and they may run at once."""
+    """First group and size of parts of a dispatch that may run at once, with registers of _REGISTER_BYTES."""
     size, part = [int(n) or 1 for n in groups], []
     each = 4 * module.report.register_words * module.report.invocations
     most = max(1, _REGISTER_BYTES // each) if each else 1 << 62
