@@ -115,7 +115,7 @@ static void ask_about_buffers(struct suite *s)
 
 static void ask_about_textures(struct suite *s)
 {
-    static const uint32_t extents[] = {1, 16, 17, 64, 128, 129, 512, 4096};
+    static const uint32_t extents[] = {1, 17, 128, 129, 512, 4096};
     static const uint32_t usages[] = {0, GG_SUBALLOC_USAGE_RENDER_TARGET, GG_SUBALLOC_USAGE_DEPTH_STENCIL};
     const size_t extent_count = sizeof extents / sizeof *extents;
     for (size_t i = 0; i < extent_count * extent_count; i++)

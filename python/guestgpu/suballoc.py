@@ -230,7 +230,7 @@ class Layout:
 
 
 def lay_out(items: Sequence[tuple[int, int]]) -> Layout:
-    """Lays out items of (size, alignment) in the order given. Raises ArgumentError or LimitExceeded, naming the item."""
+    """Lays out items of (size, alignment) in the order given. Errors name the item."""
     packed = np.zeros(len(items), ITEM)
     for i, item in enumerate(items):
         try:
@@ -312,5 +312,5 @@ def conform_c(options: Any, capacity: int = 100) -> Conformance:
 
 def unpack(record: Any) -> Resource:
     """The description in one record of a RESOURCE array."""
-    members = {f.name: int(record[f.name]) for f in fields(Resource)}
-    return Resource(**{**members, "volume": bool(members["volume"])})
+    members = {f.name: int(record[f.name]) for f in fields(Resource) if f.name != "volume"}
+    return Resource(volume=bool(record["volume"]), **members)
