@@ -176,7 +176,7 @@ struct gg_suballoc_answer {
 /*
  * A device. Without a callback the numbers answer: the largest of restriction and the kind's alignment; buffers are
  * as large as they are wide (classic: rounded up to 64 KiB), textures the sum of their mips, rounded up to the
- * alignment. The first three members and large_page are read in either case. Zero: a device without tight alignment.
+ * alignment. A callback leaves the first three members, granularity and large_page in force. Zero: no tight alignment.
  */
 struct gg_suballoc_profile {
     uint32_t tier;              /* of tight alignment: 0 none, 1 */
