@@ -7,6 +7,7 @@
 #include <guestgpu/gpu.h>
 #include <guestgpu/guestgpu.h>
 #include <guestgpu/layout.h>
+#include <guestgpu/suballoc_rules.h>
 #include <guestgpu/suballoc_slices.h>
 #include <guestgpu/translator.h>
 #include "../kernels/include/layout_shared.h"
@@ -140,6 +141,33 @@ AT(struct gg_pm4_dispatch, groups, 24);
 AT(struct gg_pm4_dispatch, initiator, 72);
 AT(struct gg_pm4_dispatch, user_data, 96);
 AT(struct gg_pm4_dispatch, known, 180);
+
+/* suballoc_rules.h: arrays of these are built and read by numpy. */
+SIZE(enum gg_suballoc_kind, 4);
+SIZE(enum gg_suballoc_verdict, 4);
+SIZE(struct gg_suballoc_resource, 64);
+AT(struct gg_suballoc_resource, alignment, 8);
+AT(struct gg_suballoc_resource, kind, 16);
+AT(struct gg_suballoc_resource, usage, 44);
+AT(struct gg_suballoc_resource, block_bytes, 60);
+SIZE(struct gg_suballoc_note, 16);
+SIZE(struct gg_suballoc_query, 88);
+AT(struct gg_suballoc_query, restriction, 64);
+AT(struct gg_suballoc_query, resource_flags, 80);
+SIZE(struct gg_suballoc_answer, 16);
+SIZE(struct gg_suballoc_profile, 56);
+AT(struct gg_suballoc_profile, large_page, 32);
+AT(struct gg_suballoc_profile, driver, 40);
+SIZE(struct gg_suballoc_options, 24);
+SIZE(struct gg_suballoc_limits, 120);
+AT(struct gg_suballoc_limits, minimum, 88);
+AT(struct gg_suballoc_limits, small, 104);
+SIZE(struct gg_suballoc_info, 32);
+AT(struct gg_suballoc_info, verdict, 24);
+SIZE(struct gg_suballoc_total, 48);
+SIZE(struct gg_suballoc_violation, 96);
+AT(struct gg_suballoc_violation, wanted, 80);
+SIZE(struct gg_suballoc_conformance, 8);
 
 /* translator.h: targets and opcode rows. */
 SIZE(enum gg_guest_gpu, 4);

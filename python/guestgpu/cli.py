@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 import guestgpu
-from guestgpu import cli_guest, cli_translate, errors, experiment, report, results
+from guestgpu import cli_alloc, cli_guest, cli_translate, errors, experiment, report, results
 from guestgpu.experiment import Exit
 from guestgpu.runner import Output, Report
 
@@ -24,6 +24,7 @@ def cli() -> None:
     """A research testbed for the hot paths of GPU emulators and translation layers."""
 
 
+cli_alloc.register(cli)
 cli_guest.register(cli)
 cli_translate.register(cli)
 
