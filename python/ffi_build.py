@@ -18,8 +18,8 @@ from setuptools import Extension
 
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "include" / "guestgpu"
-CORE_HEADERS = ("guestgpu.h", "layout.h", "drawcache.h", "translator.h")
-CORE_FOLDERS = ("common", "spirv", "layout", "drawcache", "translator")
+CORE_HEADERS = ("guestgpu.h", "layout.h", "drawcache.h", "translator.h", "suballoc_pool.h")
+CORE_FOLDERS = ("common", "spirv", "layout", "drawcache", "translator", "suballoc")
 GPU_HEADERS = ("gpu.h",)
 GPU_FOLDERS = ("common", "gpu")  # csrc/common in both: no extension needs another's symbols
 

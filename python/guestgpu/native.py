@@ -143,7 +143,7 @@ def _dtype(ctype: Any) -> np.dtype[Any]:
             return np.dtype(f"S{ctype.length}")
         case "array":
             return np.dtype((_dtype(ctype.item), (ctype.length,)))
-        case "pointer":
+        case "pointer" | "function":
             return np.dtype(np.uintp)
         case "primitive" if ctype.cname in ("float", "double"):
             return np.dtype(f"f{ffi.sizeof(ctype)}")
