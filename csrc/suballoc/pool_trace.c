@@ -332,7 +332,8 @@ int32_t gg_pool_time(const struct gg_pool_time_params *params, struct gg_pool_ti
     trace_finish(&trace);
     gg_pool_destroy(pool);
     if (result)
-        return gg_fail(message, result, "pool trace: an operation gave %s", gg_result_string(result));
+        return gg_fail(message, result, "pool trace: %s",
+                       result == GG_ERR_MEMORY ? "no memory" : "a resource has no room in a block");
     *report = measured;
     return GG_OK;
 }

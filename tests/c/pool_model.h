@@ -31,7 +31,7 @@ struct model {
     const char *broken; /* what the hooks saw */
 };
 
-static int32_t model_block_create(void *user, uint32_t block, uint64_t size)
+static inline int32_t model_block_create(void *user, uint32_t block, uint64_t size)
 {
     struct model *m = user;
     if (m->refuse)
@@ -44,7 +44,7 @@ static int32_t model_block_create(void *user, uint32_t block, uint64_t size)
     return GG_OK;
 }
 
-static void model_block_destroy(void *user, uint32_t block, uint64_t size)
+static inline void model_block_destroy(void *user, uint32_t block, uint64_t size)
 {
     struct model *m = user;
     if (block >= MODEL_BLOCKS || m->blocks[block] != size)
@@ -54,12 +54,12 @@ static void model_block_destroy(void *user, uint32_t block, uint64_t size)
     m->block_count--;
 }
 
-static bool model_before(const struct model_range *a, uint32_t block, uint64_t offset)
+static inline bool model_before(const struct model_range *a, uint32_t block, uint64_t offset)
 {
     return a->block < block || (a->block == block && a->offset < offset);
 }
 
-static size_t model_find(const struct model *m, uint32_t block, uint64_t offset)
+static inline size_t model_find(const struct model *m, uint32_t block, uint64_t offset)
 {
     size_t low = 0, high = m->count;
     while (low < high) {
@@ -72,7 +72,7 @@ static size_t model_find(const struct model *m, uint32_t block, uint64_t offset)
     return low;
 }
 
-static bool model_conflict(const struct model *m, const struct model_range *a, const struct model_range *b)
+static inline bool model_conflict(const struct model *m, const struct model_range *a, const struct model_range *b)
 {
     if (a->block != b->block)
         return false;
@@ -82,8 +82,8 @@ static bool model_conflict(const struct model *m, const struct model_range *a, c
 }
 
 /* Notes what was allocated; returns what is wrong with it, or NULL. */
-static const char *model_add(struct model *m, const struct gg_pool_place *place, uint64_t size, uint64_t alignment,
-                             uint32_t kind)
+static inline const char *model_add(struct model *m, const struct gg_pool_place *place, uint64_t size,
+                                    uint64_t alignment, uint32_t kind)
 {
     const struct model_range range = {place->handle, place->offset, size, place->block,
                                       kind >= GG_POOL_KIND_OPTIMAL_IMAGE};
@@ -112,14 +112,14 @@ static const char *model_add(struct model *m, const struct gg_pool_place *place,
     return NULL;
 }
 
-static void model_remove(struct model *m, size_t at)
+static inline void model_remove(struct model *m, size_t at)
 {
     m->requested -= m->ranges[at].size;
     memmove(&m->ranges[at], &m->ranges[at + 1], (--m->count - at) * sizeof *m->ranges);
 }
 
 /* The pool's own view beside the model's; returns what differs, or NULL. */
-static const char *model_compare(const struct model *m, struct gg_pool *pool)
+static inline const char *model_compare(const struct model *m, struct gg_pool *pool)
 {
     struct gg_pool_statistics s;
     uint64_t count = 0;
