@@ -7,6 +7,7 @@
 #include <guestgpu/gpu.h>
 #include <guestgpu/guestgpu.h>
 #include <guestgpu/layout.h>
+#include <guestgpu/suballoc_pool.h>
 #include <guestgpu/suballoc_rules.h>
 #include <guestgpu/suballoc_slices.h>
 #include <guestgpu/translator.h>
@@ -195,6 +196,19 @@ SIZE(struct gg_guest_argument, 24);
 SIZE(struct gg_guest_kernel, 72);
 SIZE(struct gg_guest_segment, 32);
 SIZE(struct gg_guest_elf, 64);
+
+/* suballoc_pool.h */
+SIZE(enum gg_pool_kind, 4);
+SIZE(enum gg_pool_tier, 4);
+SIZE(enum gg_pool_trace, 4);
+SIZE(struct gg_pool_config, 56);
+AT(struct gg_pool_config, user, 32);
+SIZE(struct gg_pool_place, 24);
+SIZE(struct gg_pool_range, 24);
+SIZE(struct gg_pool_statistics, 80);
+SIZE(struct gg_pool_time_params, 56);
+AT(struct gg_pool_time_params, sizes, 40);
+SIZE(struct gg_pool_time_report, 96);
 
 /* suballoc_slices.h */
 SIZE(struct gg_slices_chunk, 16);

@@ -18,7 +18,15 @@ from setuptools import Extension
 
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "include" / "guestgpu"
-CORE_HEADERS = ("guestgpu.h", "layout.h", "suballoc_rules.h", "suballoc_slices.h", "drawcache.h", "translator.h")
+CORE_HEADERS = (
+    "guestgpu.h",
+    "layout.h",
+    "suballoc_pool.h",
+    "suballoc_rules.h",
+    "suballoc_slices.h",
+    "drawcache.h",
+    "translator.h",
+)
 CORE_FOLDERS = ("common", "spirv", "layout", "suballoc", "drawcache", "translator")
 GPU_HEADERS = ("gpu.h",)
 GPU_FOLDERS = ("common", "gpu")  # csrc/common in both: no extension needs another's symbols
