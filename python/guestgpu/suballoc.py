@@ -7,7 +7,7 @@ A refusal is an answer: look at `Allocation.verdict`. What is raised is misuse: 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -153,7 +153,7 @@ class Allocation:
     index: int
     best_size: int
     saved: int
-    infos: NDArray[Any]
+    infos: NDArray[Any] = field(compare=False)
     notes: tuple[Note, ...]
 
 
