@@ -10,6 +10,7 @@
 #include <guestgpu/suballoc_pool.h>
 #include <guestgpu/suballoc_rules.h>
 #include <guestgpu/suballoc_slices.h>
+#include <guestgpu/suballoc_speed.h>
 #include <guestgpu/translator.h>
 #include "../kernels/include/layout_shared.h"
 
@@ -200,15 +201,19 @@ SIZE(struct gg_guest_elf, 64);
 /* suballoc_pool.h */
 SIZE(enum gg_pool_kind, 4);
 SIZE(enum gg_pool_tier, 4);
-SIZE(enum gg_pool_trace, 4);
 SIZE(struct gg_pool_config, 56);
 AT(struct gg_pool_config, user, 32);
 SIZE(struct gg_pool_place, 24);
 SIZE(struct gg_pool_range, 24);
 SIZE(struct gg_pool_statistics, 80);
-SIZE(struct gg_pool_time_params, 56);
-AT(struct gg_pool_time_params, sizes, 40);
-SIZE(struct gg_pool_time_report, 96);
+
+/* suballoc_speed.h */
+SIZE(enum gg_trace_kind, 4);
+SIZE(struct gg_allocator, 64);
+AT(struct gg_allocator, name, 8);
+SIZE(struct gg_trace_params, 48);
+SIZE(struct gg_trace_round, 56);
+SIZE(struct gg_trace_worst, 32);
 
 /* suballoc_slices.h */
 SIZE(struct gg_slices_chunk, 16);

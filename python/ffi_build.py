@@ -24,6 +24,7 @@ CORE_HEADERS = (
     "suballoc_pool.h",
     "suballoc_rules.h",
     "suballoc_slices.h",
+    "suballoc_speed.h",
     "drawcache.h",
     "translator.h",
 )

@@ -5,6 +5,10 @@
 #include "message.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* What the short ways end in: inlined, it would cost them registers. */
+#define NOINLINE __attribute__((noinline))
 
 static bool power_of_two(uint64_t value) { return value && !(value & (value - 1)); }
 
@@ -21,6 +25,12 @@ static int32_t check_config(const struct gg_pool_config *config, char **message)
                        config->max_blocks > GG_MAX_BLOCKS ? "max_blocks is above 65535"
                                                           : "no_dedicated and locked are 0 or 1, reserved is 0");
     return GG_OK;
+}
+
+static void free_classes(struct gg_pool *pool)
+{
+    for (uint32_t heap = 0; heap < GG_HEAPS; heap++)
+        gg_lines_free(pool->classes[heap]);
 }
 
 int32_t gg_pool_create(const struct gg_pool_config *config, struct gg_pool **out, char **message)
@@ -41,12 +51,24 @@ int32_t gg_pool_create(const struct gg_pool_config *config, struct gg_pool **out
         pool->config.max_blocks = GG_MAX_BLOCKS;
     /* Down to 16 bytes no two resources share a granule anyway. */
     pool->heaps = config->granularity > 1u << GG_UNIT_SHIFT ? 2 : 1;
+    for (uint32_t heap = 0; heap < pool->heaps; heap++) {
+        pool->classes[heap] = gg_lines_alloc(GG_CLASSES * sizeof *pool->classes[heap]);
+        if (!pool->classes[heap]) {
+            free_classes(pool);
+            free(pool);
+            return gg_fail(message, GG_ERR_MEMORY, "pool: no memory");
+        }
+        memset(pool->classes[heap], 0, GG_CLASSES * sizeof *pool->classes[heap]);
+    }
+    pool->classes_of[GG_POOL_KIND_BUFFER] = pool->classes_of[GG_POOL_KIND_LINEAR_IMAGE] = pool->classes[0];
+    pool->classes_of[GG_POOL_KIND_OPTIMAL_IMAGE] = pool->classes[pool->heaps - 1];
     pool->salt = (uint32_t)(((uintptr_t)pool >> 4) * 0x9e3779b1u >> 7);
     /* No request for a heap is smaller than a tiny resource is large, so smaller rests would serve nobody. */
     for (uint32_t heap = 0; heap < GG_HEAPS; heap++)
         gg_fit_init(&pool->fits[heap], heap, GG_UNIT_SHIFT, GG_POOL_TINY >> GG_UNIT_SHIFT);
     gg_fit_init(&pool->fits[GG_LEVEL_PAGES], GG_LEVEL_PAGES, GG_PAGE_SHIFT, 1);
     if (config->locked && pthread_mutex_init(&pool->mutex, NULL)) {
+        free_classes(pool);
         free(pool);
         return gg_fail(message, GG_ERR_MEMORY, "pool: no mutex");
     }
@@ -64,6 +86,7 @@ void gg_pool_destroy(struct gg_pool *pool)
     free(pool->blocks);
     gg_records_finish(&pool->nodes);
     gg_records_finish(&pool->slabs);
+    free_classes(pool);
     if (pool->config.locked)
         pthread_mutex_destroy(&pool->mutex);
     free(pool);
@@ -81,6 +104,15 @@ static void unlock(struct gg_pool *pool)
         pthread_mutex_unlock(&pool->mutex);
 }
 
+/* The class whose singles a node is one of; NULL: it is too large for slots. */
+static struct gg_class *class_of_single(const struct gg_pool *pool, uint32_t heap, uint64_t size, uint64_t alignment)
+{
+    uint32_t stride;
+    if (!gg_class_exists(size, alignment))
+        return NULL;
+    return gg_class(pool, gg_class_of(heap, (uint32_t)size, (uint32_t)alignment, &stride));
+}
+
 static int32_t node_allocate(struct gg_pool *pool, uint32_t heap, bool large, uint64_t size, uint64_t alignment,
                              struct gg_pool_place *place)
 {
@@ -92,10 +124,12 @@ static int32_t node_allocate(struct gg_pool *pool, uint32_t heap, bool large, ui
     if (result)
         return result;
     struct gg_node *node = gg_node(pool, i);
+    uint32_t rounding = node->waste & ((1u << pool->fits[node->level].shift) - 1);
     node->aux = (uint32_t)__builtin_ctzll(alignment);
     pool->live++;
     pool->requested += size;
-    pool->rounding += node->waste & ((1u << pool->fits[node->level].shift) - 1);
+    pool->rounding += rounding;
+    pool->held += size + rounding;
     place->handle = (uint64_t)GG_HANDLE_NODE << 62 | (uint64_t)i << 32 | node->generation;
     place->offset = gg_node_offset(pool, node);
     place->block = node->block;
@@ -103,27 +137,87 @@ static int32_t node_allocate(struct gg_pool *pool, uint32_t heap, bool large, ui
     return GG_OK;
 }
 
-static int32_t allocate(struct gg_pool *pool, uint64_t size, uint64_t alignment, uint32_t kind,
-                        struct gg_pool_place *place)
+static void node_free(struct gg_pool *pool, uint32_t i)
+{
+    const struct gg_node *node = gg_node(pool, i);
+    uint64_t size = gg_node_bytes(pool, node) - node->waste;
+    uint32_t rounding = node->waste & ((1u << pool->fits[node->level].shift) - 1);
+    if (node->level != GG_LEVEL_PAGES) {
+        struct gg_class *class = class_of_single(pool, node->level, size, UINT64_C(1) << node->aux);
+        if (class)
+            class->singles--;
+    }
+    pool->live--;
+    pool->requested -= size;
+    pool->rounding -= rounding;
+    pool->held -= size + rounding;
+    gg_node_release(pool, i);
+}
+
+/* The first slot that the class has claimed. */
+static inline int32_t slot_allocate(struct gg_pool *pool, struct gg_class *class, uint32_t size, uint32_t stride,
+                                    struct gg_pool_place *place)
+{
+    uint32_t slot = (uint32_t)__builtin_ctzll(class->bits), waste = stride - size;
+    class->bits &= class->bits - 1;
+    pool->requested += size;
+    pool->rounding += waste & 15;
+    place->handle = (class->handle | (uint64_t)slot << 26) ^ ((uint64_t)waste << 16 | waste);
+    place->offset = class->offset + (uint64_t)slot * class->period;
+    place->block = class->block;
+    place->tier = class->tier;
+    return GG_OK;
+}
+
+/* What no slot is claimed for, or is too large or too strictly aligned for slots. */
+static NOINLINE int32_t allocate_slowly(struct gg_pool *pool, uint64_t size, uint64_t alignment, uint32_t kind,
+                                        struct gg_pool_place *place)
 {
     if (!size || !power_of_two(alignment) || alignment > pool->config.block_size || kind > GG_POOL_KIND_MSAA)
         return GG_ERR_ARGUMENT;
-    uint32_t heap = kind >= GG_POOL_KIND_OPTIMAL_IMAGE && pool->heaps == 2;
+    uint32_t heap = kind >= GG_POOL_KIND_OPTIMAL_IMAGE && pool->heaps == 2, stride;
     bool large = size >= GG_POOL_PAGE || alignment > GG_POOL_PAGE || kind == GG_POOL_KIND_MSAA;
-    if (!large && size <= GG_POOL_TINY && alignment <= GG_POOL_TINY)
-        return gg_tiny_allocate(pool, heap, (uint32_t)size, (uint32_t)alignment, place);
-    return node_allocate(pool, heap, large, size, alignment, place);
+    struct gg_class *class = NULL;
+    if (!large && gg_class_exists(size, alignment)) {
+        uint32_t number = gg_class_of(heap, (uint32_t)size, (uint32_t)alignment, &stride);
+        class = gg_class(pool, number);
+        int32_t result = class->bits ? GG_OK : gg_class_refill(pool, number);
+        if (!result)
+            return slot_allocate(pool, class, (uint32_t)size, stride, place);
+        if (result != GG_ERR_LIMIT || stride <= GG_POOL_TINY)
+            return result;
+    }
+    int32_t result = node_allocate(pool, heap, large, size, alignment, place);
+    if (!result && class)
+        class->singles++;
+    return result;
 }
 
+static NOINLINE int32_t allocate_locked(struct gg_pool *pool, uint64_t size, uint64_t alignment, uint32_t kind,
+                                        struct gg_pool_place *place)
+{
+    pthread_mutex_lock(&pool->mutex);
+    int32_t result = allocate_slowly(pool, size, alignment, kind, place);
+    pthread_mutex_unlock(&pool->mutex);
+    return result;
+}
+
+/* The short way is for slots that are claimed. All else is a call at its end, so that it saves no registers. */
 int32_t gg_pool_allocate(struct gg_pool *pool, uint64_t size, uint64_t alignment, uint32_t kind,
                          struct gg_pool_place *place)
 {
     if (!pool || !place)
         return GG_ERR_ARGUMENT;
-    lock(pool);
-    int32_t result = allocate(pool, size, alignment, kind, place);
-    unlock(pool);
-    return result;
+    if (pool->config.locked)
+        return allocate_locked(pool, size, alignment, kind, place);
+    if (size - 1 < GG_SLAB_STRIDE - GG_SLAB_ALIGNMENT && alignment - 1 < GG_SLAB_ALIGNMENT &&
+        !(alignment & (alignment - 1)) && kind < GG_POOL_KIND_MSAA) {
+        uint32_t stride;
+        struct gg_class *class = &pool->classes_of[kind][gg_class_of(0, (uint32_t)size, (uint32_t)alignment, &stride)];
+        if (class->bits)
+            return slot_allocate(pool, class, (uint32_t)size, stride, place);
+    }
+    return allocate_slowly(pool, size, alignment, kind, place);
 }
 
 static uint32_t node_find(const struct gg_pool *pool, uint64_t handle)
@@ -135,48 +229,68 @@ static uint32_t node_find(const struct gg_pool *pool, uint64_t handle)
     return node->state == GG_NODE_LIVE && node->generation == (uint32_t)handle ? i : 0;
 }
 
-static int32_t release(struct gg_pool *pool, uint64_t handle)
+static NOINLINE int32_t release_node(struct gg_pool *pool, uint64_t handle)
 {
-    if (gg_handle_tag(handle) == GG_HANDLE_TINY) {
-        int32_t result = gg_tiny_free(pool, handle);
-        if (result)
-            return result;
-    } else {
-        uint32_t i = gg_handle_tag(handle) == GG_HANDLE_NODE ? node_find(pool, handle) : 0;
-        if (!i)
-            return GG_ERR_ARGUMENT;
-        const struct gg_node *node = gg_node(pool, i);
-        pool->live--;
-        pool->requested -= gg_node_bytes(pool, node) - node->waste;
-        pool->rounding -= node->waste & ((1u << pool->fits[node->level].shift) - 1);
-        gg_node_release(pool, i);
-    }
-    if (!pool->live)
+    uint32_t i = gg_handle_tag(handle) == GG_HANDLE_NODE ? node_find(pool, handle) : 0;
+    if (!i)
+        return GG_ERR_ARGUMENT;
+    node_free(pool, i);
+    if (!pool->requested)
         gg_slabs_trim(pool);
     return GG_OK;
+}
+
+static NOINLINE int32_t slot_freed(struct gg_pool *pool, uint32_t slab, bool was_full)
+{
+    gg_slot_freed(pool, slab, was_full);
+    return GG_OK;
+}
+
+static inline int32_t release_slot(struct gg_pool *pool, uint64_t handle)
+{
+    struct gg_slab *slab = gg_slot_find(pool, handle);
+    if (!slab)
+        return GG_ERR_ARGUMENT;
+    struct gg_handle_slot at = gg_handle_slot(handle);
+    uint32_t bytes = gg_slab_slot_bytes(slab), words = slab->words, used = slab->used - 1u;
+    slab->free[at.word] |= UINT64_C(1) << at.bit;
+    slab->words = (uint8_t)(words | 1u << at.word);
+    slab->used = (uint16_t)used;
+    pool->live--;
+    pool->held -= bytes;
+    pool->rounding -= at.waste & 15;
+    uint64_t requested = pool->requested -= bytes - at.waste;
+    return words & 15 && used && requested ? GG_OK : slot_freed(pool, at.slab, !(words & 15));
+}
+
+static NOINLINE int32_t release_locked(struct gg_pool *pool, uint64_t handle)
+{
+    pthread_mutex_lock(&pool->mutex);
+    int32_t result = gg_handle_tag(handle) == GG_HANDLE_SLOT ? release_slot(pool, handle) : release_node(pool, handle);
+    pthread_mutex_unlock(&pool->mutex);
+    return result;
 }
 
 int32_t gg_pool_free(struct gg_pool *pool, uint64_t handle)
 {
     if (!pool)
         return GG_ERR_ARGUMENT;
-    lock(pool);
-    int32_t result = release(pool, handle);
-    unlock(pool);
-    return result;
+    if (pool->config.locked)
+        return release_locked(pool, handle);
+    return gg_handle_tag(handle) == GG_HANDLE_SLOT ? release_slot(pool, handle) : release_node(pool, handle);
 }
 
 static int32_t query(const struct gg_pool *pool, uint64_t handle, struct gg_pool_range *range)
 {
-    if (gg_handle_tag(handle) == GG_HANDLE_TINY) {
-        uint32_t slot, waste;
-        const struct gg_slab *slab = gg_tiny_find(pool, handle, &slot, &waste);
+    if (gg_handle_tag(handle) == GG_HANDLE_SLOT) {
+        const struct gg_slab *slab = gg_slot_find(pool, handle);
         if (!slab)
             return GG_ERR_ARGUMENT;
-        *range = (struct gg_pool_range){.offset = gg_slab_offset(slab, slot),
-                                        .size = gg_slab_slot_bytes(slab) - waste,
+        struct gg_handle_slot at = gg_handle_slot(handle);
+        *range = (struct gg_pool_range){.offset = gg_slab_offset(slab, at.word * 64 + at.bit),
+                                        .size = gg_slab_slot_bytes(slab) - at.waste,
                                         .block = slab->block,
-                                        .tier = GG_POOL_TIER_TINY};
+                                        .tier = gg_slab_tier(slab)};
         return GG_OK;
     }
     uint32_t i = gg_handle_tag(handle) == GG_HANDLE_NODE ? node_find(pool, handle) : 0;
@@ -205,16 +319,19 @@ int32_t gg_pool_statistics(struct gg_pool *pool, struct gg_pool_statistics *stat
     if (!pool || !statistics)
         return GG_ERR_ARGUMENT;
     lock(pool);
+    uint64_t slots, bytes;
+    gg_claims(pool, &slots, &bytes);
+    uint64_t held = pool->held - bytes;
     *statistics = (struct gg_pool_statistics){
         .capacity = pool->capacity,
         .requested = pool->requested,
         .rounding = pool->rounding,
-        .padding = pool->padding,
-        .free = pool->capacity - pool->requested - pool->rounding - pool->padding,
-        .books = sizeof *pool + pool->block_capacity * sizeof *pool->blocks +
-                 gg_records_bytes(&pool->nodes, sizeof(struct gg_node)) +
+        .padding = held - pool->requested - pool->rounding,
+        .free = pool->capacity - held,
+        .books = sizeof *pool + pool->heaps * GG_CLASSES * sizeof(struct gg_class) +
+                 pool->block_capacity * sizeof *pool->blocks + gg_records_bytes(&pool->nodes, sizeof(struct gg_node)) +
                  gg_records_bytes(&pool->slabs, sizeof(struct gg_slab)),
-        .live = pool->live,
+        .live = pool->live - slots,
         .blocks = pool->blocks_live,
         .slabs = pool->slab_count,
         .free_ranges = pool->fits[0].ranges + pool->fits[1].ranges + pool->fits[GG_LEVEL_PAGES].ranges,

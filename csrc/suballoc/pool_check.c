@@ -16,10 +16,10 @@ static void found(struct walk *walk, uint64_t offset, uint64_t size, uint32_t bl
     walk->count++;
 }
 
-static void walk_slot(struct walk *walk, const struct gg_slab *slab, uint32_t slot)
+static void walk_slot(const struct gg_pool *pool, struct walk *walk, const struct gg_slab *slab, uint32_t slot)
 {
-    if (!gg_slab_is_free(slab, slot))
-        found(walk, gg_slab_offset(slab, slot), gg_slab_slot_bytes(slab), slab->block, GG_POOL_TIER_TINY);
+    if (!gg_slab_is_free(slab, slot) && !gg_slab_is_claimed(pool, slab, slot / 64, slot % 64))
+        found(walk, gg_slab_offset(slab, slot), gg_slab_slot_bytes(slab), slab->block, gg_slab_tier(slab));
 }
 
 static void walk_chain(const struct gg_pool *pool, struct walk *walk, uint32_t i)
@@ -35,9 +35,9 @@ static void walk_chain(const struct gg_pool *pool, struct walk *walk, uint32_t i
             continue;
         const struct gg_slab *slab = gg_slab(pool, node->aux);
         for (uint32_t slot = 0; slot <= slab->last; slot++) {
-            walk_slot(walk, slab, slot);
+            walk_slot(pool, walk, slab, slot);
             if (slab->twin)
-                walk_slot(walk, gg_slab(pool, slab->twin), slot);
+                walk_slot(pool, walk, gg_slab(pool, slab->twin), slot);
         }
     }
 }
@@ -65,7 +65,7 @@ struct seen {
     uint64_t nodes, slabs, open_slabs, live;
     uint64_t used, free; /* bytes */
     uint64_t ranges[GG_HEAPS + 1], units[GG_HEAPS + 1];
-    uint64_t slots[GG_HEAPS * GG_CLASSES];
+    uint64_t slots[GG_HEAPS << GG_CLASS_BITS], singles[GG_HEAPS << GG_CLASS_BITS];
 };
 
 #define BROKEN(...) return gg_fail(seen->message, GG_ERR_FORMAT, "pool: " __VA_ARGS__)
@@ -79,29 +79,40 @@ static int32_t check_slab(struct seen *seen, uint32_t i, uint32_t node_number)
     const struct gg_node *node = gg_node(pool, node_number);
     uint32_t slots = slab->last + 1u, bytes = gg_slab_slot_bytes(slab), free = 0;
     for (uint32_t word = 0; word < 4; word++) {
-        if ((slab->summary >> word & 1) != (slab->free[word] != 0))
-            BROKEN("slab %u: the summary is wrong about word %u", i, word);
-        free += (uint32_t)__builtin_popcountll(slab->free[word]);
+        uint64_t exist = gg_slab_slots(slab, word);
+        if ((slab->words >> word & 1) != ((slab->free[word] & exist) != 0))
+            BROKEN("slab %u: the bits are wrong about word %u", i, word);
+        if (~slab->free[word] & ~exist)
+            BROKEN("slab %u: slots beyond %u are used", i, slots);
+        free += (uint32_t)__builtin_popcountll(slab->free[word] & exist);
     }
-    for (uint32_t slot = slots; slot < 256; slot++)
-        if (gg_slab_is_free(slab, slot))
-            BROKEN("slab %u: slot %u of %u is free", i, slot, slots);
-    if (free + slab->live != slots)
-        BROKEN("slab %u: %u slots free and %u live, of %u", i, free, slab->live, slots);
+    if (free + slab->used != slots)
+        BROKEN("slab %u: %u slots free and %u used, of %u", i, free, slab->used, slots);
+    uint32_t claimed = 0;
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        bool is_claimed = gg_slab_is_claimed(pool, slab, slot / 64, slot % 64);
+        claimed += is_claimed;
+        if (gg_slab_is_free(slab, slot) && is_claimed)
+            BROKEN("slab %u: slot %u is free and claimed", i, slot);
+    }
+    const struct gg_class *class = gg_class(pool, slab->class);
+    if ((class->slab == i ? (uint32_t)__builtin_popcountll(class->bits) : 0) != claimed)
+        BROKEN("slab %u: %u slots claimed, which its class does not know", i, claimed);
     if (slab->node != node_number || slab->block != node->block)
         BROKEN("slab %u: it lies in node %u of block %u, not in %u of %u", i, slab->node, slab->block, node_number,
                node->block);
     uint64_t begin = gg_node_offset(pool, node), end = begin + gg_node_bytes(pool, node) - node->waste;
     if (gg_slab_offset(slab, 0) < begin || gg_slab_offset(slab, slab->last) + bytes > end)
         BROKEN("slab %u: slots reach beyond node %u", i, node_number);
-    if (gg_slab_offset(slab, 0) % (bytes & (0u - bytes)))
+    uint32_t alignment = bytes & (0u - bytes);
+    if (gg_slab_offset(slab, 0) % (alignment < GG_SLAB_ALIGNMENT ? alignment : GG_SLAB_ALIGNMENT))
         BROKEN("slab %u: slots of %u bytes begin at %llu", i, bytes, (unsigned long long)gg_slab_offset(slab, 0));
-    if (slab->class / GG_CLASSES != node->level)
-        BROKEN("slab %u: a class of heap %u in heap %u", i, slab->class / GG_CLASSES, node->level);
+    if (slab->class >> GG_CLASS_BITS != node->level)
+        BROKEN("slab %u: a class of heap %u in heap %u", i, slab->class >> GG_CLASS_BITS, node->level);
     seen->slabs++;
     seen->open_slabs += free != 0;
-    seen->live += slab->live;
-    seen->used += (uint64_t)slab->live * bytes;
+    seen->live += slab->used;
+    seen->used += (uint64_t)slab->used * bytes;
     seen->free += (uint64_t)free * bytes;
     seen->slots[slab->class] += slots;
     return GG_OK;
@@ -115,7 +126,7 @@ static int32_t check_slabs_of(struct seen *seen, uint32_t number)
     if (result)
         return result;
     const struct gg_slab *slab = gg_slab(pool, node->aux);
-    uint32_t period = (slab->period + 1u) << GG_UNIT_SHIFT, gap = period - gg_slab_slot_bytes(slab);
+    uint32_t period = (uint32_t)slab->period << GG_UNIT_SHIFT, gap = period - gg_slab_slot_bytes(slab);
     if ((gap != 0) != (slab->twin != 0))
         BROKEN("slab %u: gaps of %u bytes, and twin %u", node->aux, gap, slab->twin);
     if ((uint64_t)period * (slab->last + 1u) != gg_node_bytes(pool, node) - node->waste)
@@ -154,6 +165,10 @@ static int32_t check_node(struct seen *seen, uint32_t i)
             BROKEN("node %u: it is not aligned to 2^%u", i, node->aux);
         seen->live++;
         seen->used += gg_node_bytes(pool, node);
+        uint64_t size = gg_node_bytes(pool, node) - node->waste, alignment = UINT64_C(1) << node->aux;
+        uint32_t stride;
+        if (node->level != GG_LEVEL_PAGES && gg_class_exists(size, alignment))
+            seen->singles[gg_class_of(node->level, (uint32_t)size, (uint32_t)alignment, &stride)]++;
         return GG_OK;
     case GG_NODE_SLAB:
         if (node->level == GG_LEVEL_PAGES)
@@ -228,22 +243,37 @@ static int32_t check_fit(struct seen *seen, uint32_t level)
     return GG_OK;
 }
 
+static int32_t check_class(struct seen *seen, uint32_t number, uint64_t *listed)
+{
+    const struct gg_pool *pool = seen->pool;
+    const struct gg_class *class = gg_class(pool, number);
+    uint32_t prev = 0, at = number & ((1u << GG_CLASS_BITS) - 1);
+    for (uint32_t i = class->head; i; i = gg_slab(pool, i)->next) {
+        const struct gg_slab *slab = gg_slab(pool, i);
+        if (slab->class != number || !(slab->words & 15) || slab->prev != prev || ++*listed > pool->slabs.count)
+            BROKEN("slab %u: wrong in the list of class %u", i, number);
+        prev = i;
+    }
+    if (class->slots != seen->slots[number] || class->singles != seen->singles[number])
+        BROKEN("class %u: %u slots and %u singles counted, %llu and %llu there", number, class->slots, class->singles,
+               (unsigned long long)seen->slots[number], (unsigned long long)seen->singles[number]);
+    if ((pool->classes_used[number >> GG_CLASS_BITS][at / 64] >> at % 64 & 1) != (class->slots != 0))
+        BROKEN("class %u: the bits are wrong about it", number);
+    if (class->bits && gg_slab(pool, class->slab)->class != number)
+        BROKEN("class %u: it claims slots of slab %u", number, class->slab);
+    return GG_OK;
+}
+
 static int32_t check_classes(struct seen *seen)
 {
     const struct gg_pool *pool = seen->pool;
     uint64_t listed = 0;
-    for (uint32_t class = 0; class < GG_HEAPS * GG_CLASSES; class ++) {
-        uint32_t prev = 0;
-        for (uint32_t i = pool->classes[class].head; i; i = gg_slab(pool, i)->next) {
-            const struct gg_slab *slab = gg_slab(pool, i);
-            if (slab->class != class || !slab->summary || slab->prev != prev || ++listed > pool->slabs.count)
-                BROKEN("slab %u: wrong in the list of class %u", i, class);
-            prev = i;
+    for (uint32_t heap = 0; heap < pool->heaps; heap++)
+        for (uint32_t at = 0; at < GG_CLASSES; at++) {
+            int32_t result = check_class(seen, heap << GG_CLASS_BITS | at, &listed);
+            if (result)
+                return result;
         }
-        if (pool->classes[class].slots != seen->slots[class])
-            BROKEN("class %u: %u slots counted, %llu there", class, pool->classes[class].slots,
-                   (unsigned long long)seen->slots[class]);
-    }
     if (listed != seen->open_slabs || pool->slab_count != seen->slabs)
         BROKEN("%llu slabs with free slots in lists, %llu there; %llu slabs counted, %llu there",
                (unsigned long long)listed, (unsigned long long)seen->open_slabs, (unsigned long long)pool->slab_count,
@@ -272,16 +302,16 @@ static int32_t check_records(struct seen *seen)
 static int32_t check_totals(struct seen *seen, uint64_t capacity, uint32_t blocks)
 {
     const struct gg_pool *pool = seen->pool;
-    uint64_t used = pool->requested + pool->rounding + pool->padding;
     if (capacity != pool->capacity || blocks != pool->blocks_live)
         BROKEN("%u blocks of %llu bytes, %u of %llu counted", blocks, (unsigned long long)capacity, pool->blocks_live,
                (unsigned long long)pool->capacity);
-    if (used != seen->used || used + seen->free != capacity || pool->live != seen->live)
-        BROKEN("requested %llu + rounding %llu + padding %llu for %llu live; there are %llu used, %llu free, of %llu, "
-               "%llu live",
-               (unsigned long long)pool->requested, (unsigned long long)pool->rounding,
-               (unsigned long long)pool->padding, (unsigned long long)pool->live, (unsigned long long)seen->used,
-               (unsigned long long)seen->free, (unsigned long long)capacity, (unsigned long long)seen->live);
+    if (pool->held != seen->used || pool->held + seen->free != capacity || pool->live != seen->live ||
+        pool->requested + pool->rounding > pool->held)
+        BROKEN("%llu bytes held (requested %llu, rounding %llu) for %llu live; there are %llu used, %llu free, of "
+               "%llu, %llu live",
+               (unsigned long long)pool->held, (unsigned long long)pool->requested, (unsigned long long)pool->rounding,
+               (unsigned long long)pool->live, (unsigned long long)seen->used, (unsigned long long)seen->free,
+               (unsigned long long)capacity, (unsigned long long)seen->live);
     return GG_OK;
 }
 

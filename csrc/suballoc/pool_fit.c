@@ -9,7 +9,8 @@
 enum {
     OWN_BIN = 3,
     NEXT_BINS = 4,
-    NEXT_RANGES = 2
+    NEXT_RANGES = 2,
+    PAGE_RANGES = 64
 }; /* ranges looked at */
 
 void gg_fit_init(struct gg_fit *fit, uint32_t level, uint32_t shift, uint32_t least)
@@ -105,14 +106,39 @@ static uint32_t look(const struct gg_pool *pool, uint32_t i, uint32_t ranges, ui
     return 0;
 }
 
+/*
+ * Of pages, the range of which the least is left: it looks at all of the first bin in which one fits, since what is
+ * lost here is lost in megabytes.
+ */
+static uint32_t find_pages(const struct gg_pool *pool, const struct gg_fit *fit, uint32_t size, uint32_t mask,
+                           uint32_t *pad)
+{
+    uint32_t best = 0, least = UINT32_MAX, ranges = PAGE_RANGES;
+    for (uint32_t bin = next_bin(fit, gg_fit_bin(size)); bin != UINT32_MAX && ranges && !best;
+         bin = next_bin(fit, bin + 1))
+        for (uint32_t i = head_of(fit, bin); i && ranges; ranges--) {
+            const struct gg_node *node = gg_node(pool, i);
+            uint32_t before = (0u - node->start) & mask;
+            if (node->size >= size && node->size - size >= before && node->size - size - before < least) {
+                least = node->size - size - before;
+                *pad = before;
+                best = i;
+            }
+            i = node->free_next;
+        }
+    return best;
+}
+
 uint32_t gg_fit_find(const struct gg_pool *pool, const struct gg_fit *fit, uint32_t size, uint32_t alignment,
                      uint32_t *pad)
 {
     uint32_t mask = alignment - 1, bin = gg_fit_bin(size), sure = bin_above(size + mask);
-    uint32_t found = look(pool, head_of(fit, bin), OWN_BIN, size, mask, pad);
+    bool pages = fit->level == GG_LEVEL_PAGES;
+    uint32_t found =
+        pages ? find_pages(pool, fit, size, mask, pad) : look(pool, head_of(fit, bin), OWN_BIN, size, mask, pad);
     if (found)
         return found;
-    for (uint32_t bins = 0; bins < NEXT_BINS; bins++) {
+    for (uint32_t bins = 0; bins < NEXT_BINS && !pages; bins++) {
         bin = next_bin(fit, bin + 1);
         if (bin == UINT32_MAX)
             return 0;
@@ -120,7 +146,7 @@ uint32_t gg_fit_find(const struct gg_pool *pool, const struct gg_fit *fit, uint3
         if (found)
             return found;
     }
-    bin = next_bin(fit, sure > bin ? sure : bin + 1);
+    bin = next_bin(fit, sure > bin || pages ? sure : bin + 1);
     return bin == UINT32_MAX ? 0 : look(pool, head_of(fit, bin), 1, size, mask, pad);
 }
 
@@ -147,7 +173,7 @@ static void give_slack(struct gg_pool *pool, const struct gg_fit *fit, struct gg
 {
     node->size += units;
     node->waste += units << fit->shift;
-    pool->padding += (uint64_t)units << fit->shift;
+    pool->held += (uint64_t)units << fit->shift;
 }
 
 static uint32_t take_slack(struct gg_pool *pool, const struct gg_fit *fit, struct gg_node *node)
@@ -155,7 +181,7 @@ static uint32_t take_slack(struct gg_pool *pool, const struct gg_fit *fit, struc
     uint32_t units = node->waste >> fit->shift;
     node->size -= units;
     node->waste -= units << fit->shift;
-    pool->padding -= (uint64_t)units << fit->shift;
+    pool->held -= (uint64_t)units << fit->shift;
     return units;
 }
 

@@ -7,13 +7,14 @@
 
 _Static_assert(sizeof(struct gg_node) == 32, "two nodes a cache line");
 _Static_assert(sizeof(struct gg_slab) == 64, "one slab a cache line");
+_Static_assert(sizeof(struct gg_class) == 64, "one class a cache line");
 
 enum {
     LINE = 64
 };
 
-/* Whole cache lines. malloc() returns a multiple of 16, so that there is room for its pointer before the line. */
-static char *alloc_lines(size_t bytes)
+/* malloc() returns a multiple of 16, so that there is room for its pointer before the line. */
+void *gg_lines_alloc(size_t bytes)
 {
     char *raw = malloc(bytes + LINE);
     if (!raw)
@@ -23,10 +24,12 @@ static char *alloc_lines(size_t bytes)
     return lines;
 }
 
-static void free_lines(char *lines)
+void gg_lines_free(void *lines)
 {
     char *raw;
-    memcpy(&raw, lines - sizeof raw, sizeof raw);
+    if (!lines)
+        return;
+    memcpy(&raw, (char *)lines - sizeof raw, sizeof raw);
     free(raw);
 }
 
@@ -41,7 +44,7 @@ static bool reserve(struct gg_records *records, uint32_t wanted, size_t size)
             records->chunks = chunks;
             records->chunk_capacity = capacity;
         }
-        char *chunk = alloc_lines(size << GG_CHUNK_SHIFT);
+        char *chunk = gg_lines_alloc(size << GG_CHUNK_SHIFT);
         if (!chunk)
             return false;
         records->chunks[records->chunk_count++] = chunk;
@@ -92,7 +95,7 @@ uint32_t gg_slab_take(struct gg_pool *pool)
         return i;
     }
     i = pool->slabs.count++;
-    *gg_slab(pool, i) = (struct gg_slab){.generation = pool->salt};
+    *gg_slab(pool, i) = (struct gg_slab){.generation = (uint16_t)pool->salt};
     return i;
 }
 
@@ -101,7 +104,7 @@ void gg_slab_return(struct gg_pool *pool, uint32_t i)
     struct gg_slab *slab = gg_slab(pool, i);
     /* Every slot free: no handle finds anything here, whatever its generation. */
     *slab = (struct gg_slab){.free = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX},
-                             .generation = slab->generation + 1,
+                             .generation = (uint16_t)(slab->generation + 1),
                              .next = pool->slabs.unused};
     pool->slabs.unused = i;
     pool->slabs.unused_count++;
@@ -110,7 +113,7 @@ void gg_slab_return(struct gg_pool *pool, uint32_t i)
 void gg_records_finish(struct gg_records *records)
 {
     for (uint32_t i = 0; i < records->chunk_count; i++)
-        free_lines(records->chunks[i]);
+        gg_lines_free(records->chunks[i]);
     free(records->chunks);
 }
 

@@ -1,40 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tiny resources. A slab is a row of equal slots at multiples of a period. For most classes the period is the slot: a
- * size rounded up to its alignment, so that alignment costs nothing more. Resources at multiples of 256 bytes whose
+ * Slots. A slab is a row of equal slots at multiples of a period. For most classes the period is the slot: a size
+ * rounded up to its alignment, so that alignment costs nothing more. Tiny resources at multiples of 256 bytes whose
  * size is none leave gaps; each gap is a slot of a second slab, the twin, in the class that the gap has the size of.
  * Its slots are as well aligned as that class promises, since the period is a multiple of 256.
  */
 #include "pool_internal.h"
+
+#include <string.h>
 
 enum {
     SLOTS = 256,       /* bits of a slab */
     SLAB_LEAST = 4096, /* bytes of the first slab of a class, */
     SLAB_MOST = 65536, /* and of the largest */
     SLAB_SHARE = 8,    /* in between a share of what the class has */
-    GAP = 256          /* the alignment whose gaps are used */
+    MANY = 24,         /* resources above the tiny size with one stride: from there on they get slabs, */
+    MEDIUM_SHARE = 8,  /* of a smaller share, since their slots are larger, */
+    MEDIUM_LEAST = 4   /* with at least so many slots */
 };
 
+/* Last in the list: by its turn more of its slots are free, so that fewer claims are made. */
 static void list_push(struct gg_pool *pool, uint32_t i)
 {
     struct gg_slab *slab = gg_slab(pool, i);
-    uint32_t *head = &pool->classes[slab->class].head;
-    slab->prev = 0;
-    slab->next = *head;
-    if (*head)
-        gg_slab(pool, *head)->prev = i;
-    *head = i;
+    struct gg_class *class = gg_class(pool, slab->class);
+    slab->prev = class->tail;
+    slab->next = 0;
+    *(class->tail ? &gg_slab(pool, class->tail)->next : &class->head) = i;
+    class->tail = i;
 }
 
 static void list_remove(struct gg_pool *pool, uint32_t i)
 {
     const struct gg_slab *slab = gg_slab(pool, i);
-    if (slab->next)
-        gg_slab(pool, slab->next)->prev = slab->prev;
-    if (slab->prev)
-        gg_slab(pool, slab->prev)->next = slab->next;
-    else
-        pool->classes[slab->class].head = slab->next;
+    struct gg_class *class = gg_class(pool, slab->class);
+    *(slab->next ? &gg_slab(pool, slab->next)->prev : &class->tail) = slab->prev;
+    *(slab->prev ? &gg_slab(pool, slab->prev)->next : &class->head) = slab->next;
+}
+
+static void mark_used(struct gg_pool *pool, uint32_t class, bool used)
+{
+    uint32_t number = class & ((1u << GG_CLASS_BITS) - 1);
+    uint64_t *word = &pool->classes_used[class >> GG_CLASS_BITS][number / 64], bit = UINT64_C(1) << number % 64;
+    *word = used ? *word | bit : *word & ~bit;
 }
 
 static uint32_t slab_init(struct gg_pool *pool, uint32_t class, const struct gg_node *node, uint32_t node_number,
@@ -46,42 +54,48 @@ static uint32_t slab_init(struct gg_pool *pool, uint32_t class, const struct gg_
                              .generation = slab->generation,
                              .node = node_number,
                              .block = node->block,
-                             .class = (uint8_t)class,
-                             .period = (uint8_t)((period >> GG_UNIT_SHIFT) - 1),
+                             .class = (uint16_t)class,
+                             .period = (uint16_t)(period >> GG_UNIT_SHIFT),
                              .last = (uint8_t)(slots - 1)};
-    for (uint32_t word = 0; 64 * word < slots; word++) {
-        uint32_t bits = slots - 64 * word;
-        slab->free[word] = bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-        slab->summary = (uint8_t)(slab->summary | 1u << word);
-    }
-    pool->classes[class].slots += slots;
+    memset(slab->free, 0xff, sizeof slab->free);
+    slab->words = (uint8_t)((1u << (slots + 63) / 64) - 1);
+    gg_class(pool, class)->slots += slots;
+    mark_used(pool, class, true);
     pool->slab_count++;
     list_push(pool, i);
     return i;
 }
 
-/* A slab for a class, and its twin where there are gaps. */
-static int32_t slab_create(struct gg_pool *pool, uint32_t heap, uint32_t class)
+/* How many slots the next slab of a class has. */
+static uint32_t slots_for(const struct gg_class *class, uint32_t period)
 {
-    uint32_t number = class % GG_CLASSES, half = GG_CLASSES / 2;
-    uint32_t slot = (number % half + 1) << GG_UNIT_SHIFT;
-    uint32_t period = number < half ? slot : (slot + GAP - 1) / GAP * GAP;
-    uint32_t bytes = pool->classes[class].slots * (uint64_t)period / SLAB_SHARE > SLAB_MOST
-                         ? SLAB_MOST
-                         : pool->classes[class].slots * period / SLAB_SHARE;
-    uint32_t slots = (bytes < SLAB_LEAST ? SLAB_LEAST : bytes) / period;
-    slots = slots > SLOTS ? SLOTS : slots;
-    uint32_t taken;
+    if (period > GG_POOL_TINY) {
+        uint32_t slots = (class->slots + class->singles) / MEDIUM_SHARE, most = SLAB_MOST / period;
+        return slots < MEDIUM_LEAST ? MEDIUM_LEAST : slots > most ? most : slots;
+    }
+    uint64_t bytes = (uint64_t)class->slots * period / SLAB_SHARE;
+    bytes = bytes < SLAB_LEAST ? SLAB_LEAST : bytes > SLAB_MOST ? SLAB_MOST : bytes;
+    return bytes / period > SLOTS ? SLOTS : (uint32_t)bytes / period;
+}
+
+/* A slab for a class, and its twin where there are gaps. */
+static int32_t slab_create(struct gg_pool *pool, uint32_t number)
+{
+    const struct gg_class *class = gg_class(pool, number);
+    uint32_t heap = number >> GG_CLASS_BITS, slot = (number % GG_CLASS_GAPS + 1) << GG_UNIT_SHIFT;
+    uint32_t period = number & GG_CLASS_GAPS ? (slot + GG_SLAB_GAP - 1) / GG_SLAB_GAP * GG_SLAB_GAP : slot;
+    uint32_t alignment = period & (0u - period), slots = slots_for(class, period), taken;
     if (!gg_nodes_reserve(pool, GG_NODES_OF_AN_OPERATION) || !gg_slabs_reserve(pool, 2))
         return GG_ERR_MEMORY;
-    int32_t result = gg_heap_take(pool, heap, (uint64_t)slots * period, period & (0u - period), GG_NODE_SLAB, &taken);
+    int32_t result = gg_heap_take(pool, heap, (uint64_t)slots * period,
+                                  alignment < GG_SLAB_ALIGNMENT ? alignment : GG_SLAB_ALIGNMENT, GG_NODE_SLAB, &taken);
     if (result)
         return result;
     struct gg_node *node = gg_node(pool, taken);
-    uint32_t front = slab_init(pool, class, node, taken, 0, period, slots);
+    uint32_t front = slab_init(pool, number, node, taken, 0, period, slots);
     node->aux = front;
     if (slot < period) {
-        uint32_t gap = heap * GG_CLASSES + ((period - slot) >> GG_UNIT_SHIFT) - 1;
+        uint32_t gap = heap << GG_CLASS_BITS | (((period - slot) >> GG_UNIT_SHIFT) - 1);
         uint32_t twin = slab_init(pool, gap, node, taken, slot, period, slots);
         gg_slab(pool, front)->twin = twin;
         gg_slab(pool, twin)->twin = front;
@@ -92,8 +106,13 @@ static int32_t slab_create(struct gg_pool *pool, uint32_t heap, uint32_t class)
 static void slab_destroy(struct gg_pool *pool, uint32_t i)
 {
     struct gg_slab *slab = gg_slab(pool, i);
+    struct gg_class *class = gg_class(pool, slab->class);
     list_remove(pool, i);
-    pool->classes[slab->class].slots -= slab->last + 1u;
+    if (class->slab == i)
+        class->slab = 0; /* with no claimed slot: it would be used */
+    class->slots -= slab->last + 1u;
+    if (!class->slots)
+        mark_used(pool, slab->class, false);
     pool->slab_count--;
     gg_slab_return(pool, i);
 }
@@ -109,90 +128,112 @@ static void release(struct gg_pool *pool, uint32_t i)
     gg_node_release(pool, node);
 }
 
-int32_t gg_tiny_allocate(struct gg_pool *pool, uint32_t heap, uint32_t size, uint32_t alignment,
-                         struct gg_pool_place *place)
+int32_t gg_class_refill(struct gg_pool *pool, uint32_t number)
 {
-    uint32_t mask = alignment > 16 ? alignment - 1 : 15;
-    uint32_t stride = (size + mask) & ~mask, class = heap * GG_CLASSES + (stride >> GG_UNIT_SHIFT) - 1;
-    if (alignment == GAP && stride - size >= 16) {
-        stride = (size + 15) & ~15u;
-        class = heap * GG_CLASSES + GG_CLASSES / 2 + (stride >> GG_UNIT_SHIFT) - 1;
-    }
-    struct gg_class *list = &pool->classes[class];
-    if (!list->head) {
-        int32_t result = slab_create(pool, heap, class);
+    struct gg_class *class = gg_class(pool, number);
+    if (!class->head) {
+        bool medium = !(number & GG_CLASS_GAPS) && (number % GG_CLASS_GAPS) >= GG_POOL_TINY >> GG_UNIT_SHIFT;
+        if (medium && class->slots + class->singles < MANY)
+            return GG_ERR_LIMIT;
+        int32_t result = slab_create(pool, number);
         if (result)
             return result;
     }
-    uint32_t i = list->head;
+    if (class->slab)
+        gg_slab(pool, class->slab)->words &= 15;
+    uint32_t i = class->head;
     struct gg_slab *slab = gg_slab(pool, i);
-    uint32_t word = (uint32_t)__builtin_ctz(slab->summary);
-    uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(slab->free[word]);
-    slab->free[word] &= slab->free[word] - 1;
-    if (!slab->free[word]) {
-        slab->summary = (uint8_t)(slab->summary & (slab->summary - 1));
-        if (!slab->summary)
-            list_remove(pool, i);
-    }
-    slab->live++;
-    uint32_t waste = stride - size;
-    pool->live++;
-    pool->requested += size;
-    pool->rounding += waste & 15;
-    pool->padding += waste & ~15u;
-    place->handle = (uint64_t)GG_HANDLE_TINY << 62 | (uint64_t)i << 34 | (uint64_t)slot << 26 | (uint64_t)waste << 16 |
-                    (uint16_t)(slab->generation + waste);
-    place->offset = gg_slab_offset(slab, slot);
-    place->block = slab->block;
-    place->tier = GG_POOL_TIER_TINY;
+    uint32_t word = (uint32_t)__builtin_ctz(slab->words), count;
+    uint64_t exist = gg_slab_slots(slab, word);
+    class->bits = slab->free[word] & exist;
+    class->slab = i;
+    class->block = slab->block;
+    class->tier = gg_slab_tier(slab);
+    class->period = (uint32_t)slab->period << GG_UNIT_SHIFT;
+    class->offset = gg_slab_offset(slab, word * 64);
+    class->handle =
+        (uint64_t)GG_HANDLE_SLOT << 62 | (uint64_t)i << 34 | (uint64_t)word << 32 | (uint64_t)slab->generation;
+    count = (uint32_t)__builtin_popcountll(class->bits);
+    slab->free[word] = ~exist;
+    slab->used = (uint16_t)(slab->used + count);
+    slab->words = (uint8_t)((gg_slab_free_words(slab) & ~(1u << word)) | 16u << word);
+    if (!gg_slab_free_words(slab))
+        list_remove(pool, i);
+    pool->live += count;
+    pool->held += (uint64_t)count * gg_slab_slot_bytes(slab);
     return GG_OK;
 }
 
-struct gg_slab *gg_tiny_find(const struct gg_pool *pool, uint64_t handle, uint32_t *slot, uint32_t *waste)
+/* Claimed slots are free again. */
+static void give_back(struct gg_pool *pool, struct gg_class *class)
 {
-    uint32_t i = handle >> 34 & ((1u << 28) - 1);
-    *slot = handle >> 26 & 0xff;
-    *waste = handle >> 16 & 0x3ff;
-    if (!i || i >= pool->slabs.count)
-        return NULL;
-    struct gg_slab *slab = gg_slab(pool, i);
-    if (*slot > slab->last || gg_slab_is_free(slab, *slot) || *waste >= gg_slab_slot_bytes(slab) ||
-        (uint16_t)handle != (uint16_t)(slab->generation + *waste))
-        return NULL;
-    return slab;
+    if (!class->bits)
+        return;
+    struct gg_slab *slab = gg_slab(pool, class->slab);
+    uint32_t word = (uint32_t)__builtin_ctz(slab->words >> 4u), count = (uint32_t)__builtin_popcountll(class->bits);
+    if (!gg_slab_free_words(slab))
+        list_push(pool, class->slab);
+    slab->free[word] |= class->bits;
+    slab->words = (uint8_t)(gg_slab_free_words(slab) | 1u << word);
+    slab->used = (uint16_t)(slab->used - count);
+    pool->live -= count;
+    pool->held -= (uint64_t)count * gg_slab_slot_bytes(slab);
+    class->bits = 0;
+    class->slab = 0;
 }
 
-int32_t gg_tiny_free(struct gg_pool *pool, uint64_t handle)
+void gg_slot_freed(struct gg_pool *pool, uint32_t i, bool was_full)
 {
-    uint32_t slot, waste;
-    struct gg_slab *slab = gg_tiny_find(pool, handle, &slot, &waste);
-    if (!slab)
-        return GG_ERR_ARGUMENT;
-    uint32_t i = handle >> 34 & ((1u << 28) - 1);
-    slab->free[slot / 64] |= UINT64_C(1) << slot % 64;
-    if (!slab->summary)
+    const struct gg_slab *slab = gg_slab(pool, i);
+    if (was_full)
         list_push(pool, i);
-    slab->summary = (uint8_t)(slab->summary | 1u << slot / 64);
-    pool->live--;
-    pool->requested -= gg_slab_slot_bytes(slab) - waste;
-    pool->rounding -= waste & 15;
-    pool->padding -= waste & ~15u;
     /* An empty slab is kept only while its class has no other with free slots. */
-    if (!--slab->live && (slab->next || slab->prev) && (!slab->twin || !gg_slab(pool, slab->twin)->live))
+    if (!slab->used && (slab->next || slab->prev) && (!slab->twin || !gg_slab(pool, slab->twin)->used))
         release(pool, i);
-    return GG_OK;
+    if (!pool->requested)
+        gg_slabs_trim(pool);
+}
+
+/* The first class from this one on that has slabs; GG_CLASSES when there is none. */
+static uint32_t next_used(const struct gg_pool *pool, uint32_t heap, uint32_t at)
+{
+    while (at < GG_CLASSES) {
+        uint64_t rest = pool->classes_used[heap][at / 64] >> at % 64;
+        if (rest)
+            return at + (uint32_t)__builtin_ctzll(rest);
+        at = (at | 63) + 1;
+    }
+    return at;
+}
+
+static void release_empty(struct gg_pool *pool, const struct gg_class *class)
+{
+    for (uint32_t i = class->head; i;) {
+        const struct gg_slab *slab = gg_slab(pool, i);
+        uint32_t next = slab->next; /* no twin: that is in another class */
+        if (!slab->used && (!slab->twin || !gg_slab(pool, slab->twin)->used))
+            release(pool, i);
+        i = next;
+    }
 }
 
 void gg_slabs_trim(struct gg_pool *pool)
 {
-    for (uint32_t class = 0; pool->slab_count && class < GG_HEAPS * GG_CLASSES; class ++)
-        for (uint32_t i = pool->classes[class].head; i;) {
-            const struct gg_slab *slab = gg_slab(pool, i);
-            uint32_t next = slab->next;
-            if (next && next == slab->twin)
-                next = gg_slab(pool, next)->next;
-            if (!slab->live && (!slab->twin || !gg_slab(pool, slab->twin)->live))
-                release(pool, i);
-            i = next;
+    for (uint32_t heap = 0; heap < pool->heaps; heap++)
+        for (uint32_t at = next_used(pool, heap, 0); at < GG_CLASSES; at = next_used(pool, heap, at + 1))
+            give_back(pool, &pool->classes[heap][at]);
+    for (uint32_t heap = 0; heap < pool->heaps; heap++)
+        for (uint32_t at = next_used(pool, heap, 0); at < GG_CLASSES; at = next_used(pool, heap, at + 1))
+            release_empty(pool, &pool->classes[heap][at]);
+}
+
+void gg_claims(const struct gg_pool *pool, uint64_t *slots, uint64_t *bytes)
+{
+    *slots = *bytes = 0;
+    for (uint32_t heap = 0; heap < pool->heaps; heap++)
+        for (uint32_t at = next_used(pool, heap, 0); at < GG_CLASSES; at = next_used(pool, heap, at + 1)) {
+            uint32_t count = (uint32_t)__builtin_popcountll(pool->classes[heap][at].bits);
+            *slots += count;
+            *bytes += (uint64_t)count * ((at % GG_CLASS_GAPS + 1) << GG_UNIT_SHIFT);
         }
 }

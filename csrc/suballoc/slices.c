@@ -41,6 +41,10 @@ struct gg_slices {
     struct gg_slices_config config;
     struct chunk *current;
     uint64_t used; /* bytes of the current chunk, up to the end of its last slice */
+    uint64_t
+        charged;    /* of these, what batches have been charged: the open one is charged the rest when somebody asks */
+    uint64_t spent; /* bytes of the chunks before, without their tails */
+    uint64_t room;  /* the current chunk's bytes while the open batch holds it, else 0 */
     uint64_t epoch, alive, last_batch;
     bool open; /* the last of the batches takes draws */
     struct batch *batches;
@@ -179,13 +183,26 @@ static bool reserve_hold(struct batch *batch)
     return true;
 }
 
-static void hold(struct batch *batch, struct chunk *chunk)
+/* The open batch holds the current chunk. Its place in the list has been reserved. */
+static void hold(struct gg_slices *slices)
 {
+    struct batch *batch = open_batch(slices);
+    struct chunk *chunk = slices->current;
+    slices->room = slices->config.chunk_bytes;
     if (chunk->held_by == batch->number)
         return;
     batch->chunks[batch->count++] = chunk;
     chunk->holds++;
     chunk->held_by = batch->number;
+}
+
+/* The open batch is charged what was taken since. */
+static void charge(struct gg_slices *slices)
+{
+    struct batch *batch = open_batch(slices);
+    if (batch)
+        batch->bytes += slices->used - slices->charged;
+    slices->charged = slices->used;
 }
 
 static void release(struct gg_slices *slices, struct batch *batch)
@@ -207,8 +224,10 @@ int32_t gg_slices_open_batch(struct gg_slices *slices, uint64_t *batch)
         slices->batches = batches;
         slices->batch_capacity = capacity;
     }
+    charge(slices);
     slices->batches[slices->batch_count++] = (struct batch){.number = ++slices->last_batch};
     slices->open = true;
+    slices->room = 0;
     *batch = slices->last_batch;
     return GG_OK;
 }
@@ -218,8 +237,11 @@ int32_t gg_slices_complete_batch(struct gg_slices *slices, uint64_t number)
     struct batch *batch = find_batch(slices, number);
     if (!batch)
         return GG_ERR_ARGUMENT;
-    if (batch == open_batch(slices))
+    if (batch == open_batch(slices)) {
+        charge(slices);
         slices->open = false;
+        slices->room = 0;
+    }
     release(slices, batch);
     size_t after = (size_t)(&slices->batches[slices->batch_count] - (batch + 1));
     memmove(batch, batch + 1, after * sizeof *batch);
@@ -232,83 +254,109 @@ int32_t gg_slices_batch_bytes(const struct gg_slices *slices, uint64_t number, u
     const struct batch *batch = find_batch(slices, number);
     if (!batch)
         return GG_ERR_ARGUMENT;
-    *bytes = batch->bytes;
+    *bytes = batch->bytes + (batch == open_batch(slices) ? slices->used - slices->charged : 0);
     return GG_OK;
 }
 
 /* ---- slices ---- */
 
-static bool is_power_of_two(uint64_t a) { return a && !(a & (a - 1)); }
+static inline bool is_power_of_two(uint64_t a) { return a && !(a & (a - 1)); }
 
-static int32_t check_input(const struct gg_slices *slices, const struct gg_slice_input *input)
+static inline int32_t check_room(const struct gg_slices *slices, uint32_t size, uint32_t alignment)
 {
-    if (!input->bytes || !input->size || !slices->open)
+    if (!size || !is_power_of_two(alignment) || alignment > GG_SLICES_INPUT_BYTES || !slices->open)
         return GG_ERR_ARGUMENT;
-    if (!is_power_of_two(input->alignment) || input->alignment > GG_SLICES_INPUT_BYTES)
-        return GG_ERR_ARGUMENT;
-    return input->size > GG_SLICES_INPUT_BYTES ? GG_ERR_LIMIT : GG_OK;
+    return size > GG_SLICES_INPUT_BYTES ? GG_ERR_LIMIT : GG_OK;
 }
 
-/* Where the input goes: in the current chunk, or at the beginning of a new one. */
-static int32_t place(struct gg_slices *slices, const struct gg_slice_input *input, struct chunk **chunk,
-                     uint64_t *offset)
-{
-    uint64_t mask = input->alignment - 1;
-    *chunk = slices->current;
-    *offset = (slices->used + mask) & ~mask;
-    if (slices->current && *offset + input->size <= slices->config.chunk_bytes)
-        return GG_OK;
-    *offset = 0;
-    return chunk_create(slices, chunk);
-}
-
-/* The chunk is full: what is left of it is charged, and nothing of it is found again. */
+/* The chunk is full: its tail is charged, and nothing of it is found again. */
 static uint64_t replace(struct gg_slices *slices, struct chunk *chunk)
 {
     struct chunk *full = slices->current;
     uint64_t tail = full ? slices->config.chunk_bytes - slices->used : 0;
-    slices->current = chunk;
-    slices->used = 0;
+    charge(slices);
+    open_batch(slices)->bytes += tail;
+    slices->spent += slices->used;
     slices->counted.tail += tail;
+    slices->current = chunk;
+    slices->used = slices->charged = 0;
     forget(slices);
     chunk_destroy_if_free(slices, full);
     return tail;
 }
 
-static int32_t copy(struct gg_slices *slices, const struct gg_slice_input *input, uint64_t hash, struct gg_slice *slice)
+/* What take_room() needs where its short way does not do: a batch that holds a chunk with room. */
+static int32_t make_room(struct gg_slices *slices, uint64_t end, uint64_t *tail)
 {
-    struct batch *batch = open_batch(slices);
-    struct chunk *chunk;
-    uint64_t offset, tail = 0;
-    if (!reserve_hold(batch) || (slices->epoch && !reserve_note(slices)))
+    if (!reserve_hold(open_batch(slices)))
         return GG_ERR_MEMORY;
-    int32_t result = place(slices, input, &chunk, &offset);
+    if (!slices->current || end > slices->config.chunk_bytes) {
+        struct chunk *chunk;
+        int32_t result = chunk_create(slices, &chunk);
+        if (result)
+            return result;
+        *tail = replace(slices, chunk);
+    }
+    hold(slices);
+    return GG_OK;
+}
+
+/* Room in the current chunk, or at the beginning of a new one; *tail is that of the old one. */
+static inline int32_t take_room(struct gg_slices *slices, uint32_t size, uint32_t alignment, struct gg_slice *slice,
+                                uint64_t *tail)
+{
+    int32_t result = check_room(slices, size, alignment);
     if (result)
         return result;
-    if (chunk != slices->current)
-        tail = replace(slices, chunk);
-    /* Padding is what the slice's own place needs: known only now, and counted once. */
-    uint64_t padding = offset - slices->used, took = padding + input->size;
-    memcpy((unsigned char *)chunk->at.host + offset, input->bytes, input->size);
-    slices->used = offset + input->size;
+    uint64_t mask = alignment - 1u, offset = (slices->used + mask) & ~mask;
+    *tail = 0;
+    if (offset + size > slices->room) {
+        result = make_room(slices, offset + size, tail);
+        if (result)
+            return result;
+        /* Padding is what the slice's own place needs: known only now, and counted once. */
+        offset = (slices->used + mask) & ~mask;
+    }
+    uint64_t took = offset + size - slices->used;
+    slices->used = offset + size;
     slices->counted.copies++;
-    slices->counted.useful += input->size;
-    slices->counted.padding += padding;
-    hold(batch, chunk);
-    batch->bytes += tail + took;
+    slices->counted.useful += size;
+    *slice =
+        (struct gg_slice){.memory = slices->current->at.memory, .offset = (uint32_t)offset, .charged = *tail + took};
+    return GG_OK;
+}
+
+int32_t gg_slices_reserve(struct gg_slices *slices, uint32_t size, uint32_t alignment, struct gg_slice *slice,
+                          void **host)
+{
+    uint64_t tail;
+    int32_t result = take_room(slices, size, alignment ? alignment : 1, slice, &tail);
+    if (!result)
+        *host = (unsigned char *)slices->current->at.host + slice->offset;
+    return result;
+}
+
+static int32_t copy(struct gg_slices *slices, const struct gg_slice_input *input, uint64_t hash, struct gg_slice *slice)
+{
+    uint64_t tail;
+    if (slices->epoch && !reserve_note(slices))
+        return GG_ERR_MEMORY;
+    int32_t result = take_room(slices, input->size, input->alignment, slice, &tail);
+    if (result)
+        return result;
+    memcpy((unsigned char *)slices->current->at.host + slice->offset, input->bytes, input->size);
     if (slices->epoch) {
         *free_place(slices, slices->notes, slices->places, hash) = (struct note){
             .hash = hash,
             .generation = input->generation,
-            .batch = batch->number,
-            .offset = (uint32_t)offset,
+            .batch = slices->last_batch,
+            .offset = slice->offset,
             .size = input->size,
-            .took = (uint32_t)took,
+            .took = (uint32_t)(slice->charged - tail),
             .era = slices->era,
         };
         slices->noted++;
     }
-    *slice = (struct gg_slice){.memory = chunk->at.memory, .offset = (uint32_t)offset, .charged = tail + took};
     return GG_OK;
 }
 
@@ -316,7 +364,7 @@ int32_t gg_slices_bind(struct gg_slices *slices, const struct gg_slice_input *gi
 {
     struct gg_slice_input input = *given;
     input.alignment = input.alignment ? input.alignment : 1;
-    int32_t result = check_input(slices, &input);
+    int32_t result = input.bytes ? check_room(slices, input.size, input.alignment) : GG_ERR_ARGUMENT;
     if (result)
         return result;
     uint64_t hash = slices->epoch ? hash_of(&input) : 0;
@@ -326,7 +374,7 @@ int32_t gg_slices_bind(struct gg_slices *slices, const struct gg_slice_input *gi
     struct batch *batch = open_batch(slices);
     if (!reserve_hold(batch))
         return GG_ERR_MEMORY;
-    hold(batch, slices->current);
+    hold(slices);
     uint64_t charged = note->batch == batch->number ? 0 : note->took;
     note->batch = batch->number;
     batch->bytes += charged;
@@ -385,6 +433,7 @@ void gg_slices_destroy(struct gg_slices *slices)
 void gg_slices_stats(const struct gg_slices *slices, struct gg_slices_stats *stats)
 {
     *stats = slices->counted;
+    stats->padding = slices->spent + slices->used - stats->useful;
     stats->chunks = slices->alive;
     stats->noted = slices->noted;
     stats->open_batches = slices->batch_count;
@@ -417,13 +466,17 @@ static int32_t check_notes(const struct gg_slices *slices, char **message)
 
 int32_t gg_slices_check(const struct gg_slices *slices, char **message)
 {
-    const struct gg_slices_stats *n = &slices->counted;
+    const struct gg_slices_stats *n = &slices->counted; /* but padding, which follows from the rest */
     gg_succeed(message);
     uint64_t full = slices->current ? n->chunks_made - 1 : 0, holds = 0, listed = 0;
-    if (slices->used > slices->config.chunk_bytes)
+    if (slices->used > slices->config.chunk_bytes || slices->charged > slices->used)
         return broken(message, "more is used than the chunk has");
-    if (n->useful + n->padding + n->tail != full * slices->config.chunk_bytes + slices->used)
+    if (slices->spent + n->tail != full * slices->config.chunk_bytes || n->useful > slices->spent + slices->used)
         return broken(message, "useful bytes, padding and tails are not what the chunks had");
+    const struct batch *open = open_batch(slices);
+    bool held = open && slices->current && slices->current->held_by == open->number;
+    if (slices->room != (held ? slices->config.chunk_bytes : 0))
+        return broken(message, "the open batch holds the chunk, and it is not known, or the other way round");
     if (!slices->epoch && slices->noted)
         return broken(message, "slices are noted without an epoch");
     for (uint32_t i = 0; i < slices->batch_count; i++)

@@ -126,46 +126,6 @@ int32_t gg_pool_trim(struct gg_pool *pool);
 /* Looks at every record. GG_ERR_FORMAT: a rule is broken, and the message says which and where. */
 int32_t gg_pool_check(struct gg_pool *pool, char **message);
 
-/* Traces for benchmarks, each the same for the same seed. An operation is an allocation or a free. */
-enum gg_pool_trace {
-    GG_POOL_TRACE_STEADY = 0,      /* 16 B to 64 KiB by the logarithm, alignment 8 to 256; one freed, one allocated */
-    GG_POOL_TRACE_TINY = 1,        /* 32 to 512 B, alignment 16; all allocated, all freed in random order */
-    GG_POOL_TRACE_TINY_FLOORS = 2, /* as tiny, with alignments 8 to 256 as uses of buffers have them */
-    GG_POOL_TRACE_MIXED = 3,       /* steady: 90 % tiny with floors, 9 % textures 4 to 64 KiB, 1 % MSAA 4 to 16 MiB */
-    GG_POOL_TRACE_SCENE = 4,       /* the caller's sizes and alignments: loaded in order, freed in random order */
-    GG_POOL_TRACE_HOLES = 5,       /* a request of 2 KiB at 2 KiB beside `live` holes in which it fits only elsewhere */
-    GG_POOL_TRACE_FORCE_32 = 0x7fffffff
-};
-
-struct gg_pool_time_params {
-    uint32_t trace;  /* enum gg_pool_trace */
-    uint32_t rounds; /* 0 means 5; the first is not counted when there are several */
-    uint64_t live;   /* resources; 0 means 100000 (steady, mixed) or a million; scene: the array's length */
-    uint64_t pairs;  /* steady, mixed: frees and allocations a round; 0 means 5 times `live` */
-    uint64_t seed;
-    uint64_t block_size; /* 0 means 64 GiB: one block, whose highest end the utilisation is measured by */
-    const uint64_t *sizes;
-    const uint64_t *alignments;
-};
-
-struct gg_pool_time_report {
-    double best_ns; /* an operation: thread CPU time, the loop's own included */
-    double median_ns;
-    double best_allocate_ns; /* allocations alone; steady and mixed: filling up */
-    double median_allocate_ns;
-    double best_free_ns; /* frees alone; steady and mixed: emptying */
-    double median_free_ns;
-    double loop_ns;        /* the same loop without a pool */
-    double worst_ns;       /* one operation, by the wall clock: what interrupts it counts */
-    double utilisation;    /* most bytes live / highest end, in the last round */
-    double books_per_live; /* bytes, with all live */
-    uint64_t operations;   /* of a round */
-    uint64_t highest_end;
-};
-
-/* Runs a trace. Fails as gg_pool_create() and gg_pool_allocate() do. */
-int32_t gg_pool_time(const struct gg_pool_time_params *params, struct gg_pool_time_report *report, char **message);
-
 /* cdef: end */
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -93,6 +93,13 @@ int32_t gg_slices_batch_bytes(const struct gg_slices *slices, uint64_t batch, ui
  */
 int32_t gg_slices_bind(struct gg_slices *slices, const struct gg_slice_input *input, struct gg_slice *slice);
 
+/*
+ * Room that the caller fills by *host itself, before the batch is submitted: placed, charged and held as a slice that
+ * is copied, but never found again. Sizes, alignments and failures as above.
+ */
+int32_t gg_slices_reserve(struct gg_slices *slices, uint32_t size, uint32_t alignment, struct gg_slice *slice,
+                          void **host);
+
 void gg_slices_stats(const struct gg_slices *slices, struct gg_slices_stats *stats);
 /* Walks every invariant; GG_ERR_FORMAT names the one that is broken. */
 int32_t gg_slices_check(const struct gg_slices *slices, char **message);

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from guestgpu import native
 from guestgpu.errors import ArgumentError
@@ -16,7 +16,6 @@ from guestgpu.native import ffi, lib
 
 Kind = native.enum_of("gg_pool_kind")
 Tier = native.enum_of("gg_pool_tier")
-Trace = native.enum_of("gg_pool_trace")
 RANGE = native.dtype_of("struct gg_pool_range")
 
 
@@ -107,38 +106,6 @@ class Pool:
     def check(self) -> None:
         """Raises FormatError, which says what is broken, unless every record is as it must be."""
         native.call(lib.gg_pool_check, self._pool)
-
-
-def time_trace(
-    trace: int,
-    *,
-    rounds: int = 0,
-    live: int = 0,
-    pairs: int = 0,
-    seed: int = 1,
-    sizes: ArrayLike | None = None,
-    alignments: ArrayLike | None = None,
-) -> dict[str, float]:
-    """Runs a trace by loops in C; see struct gg_pool_time_report. A scene takes sizes and alignments."""
-    arrays = [None if a is None else np.ascontiguousarray(a, np.uint64) for a in (sizes, alignments)]
-    if any(a is not None and b is not None and a.shape != b.shape for a, b in [arrays]):
-        raise ArgumentError("pool trace: sizes and alignments are not of the same length")
-    pointers = [native.pointer(array, "uint64_t") for array in arrays]
-    if arrays[0] is not None:
-        live = arrays[0].size
-    params = _new(
-        "struct gg_pool_time_params *",
-        trace=trace,
-        rounds=rounds,
-        live=live,
-        pairs=pairs,
-        seed=seed,
-        sizes=pointers[0],
-        alignments=pointers[1],
-    )
-    report = ffi.new("struct gg_pool_time_report *")
-    native.call(lib.gg_pool_time, params, report)
-    return _members(report)
 
 
 def _new(ctype: str, **members: Any) -> Any:

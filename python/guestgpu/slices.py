@@ -107,6 +107,21 @@ class Slices:
         native.check(result)
         return Slice(int(slice_.memory), int(slice_.offset), bool(slice_.reused), int(slice_.charged))
 
+    def reserve(self, size: int, alignment: int = 1) -> tuple[Slice, memoryview]:
+        """Room that the caller fills: placed and charged as a slice, never found again. Raises as bind() does."""
+        if size > INPUT_BYTES:
+            raise LimitExceeded(f"slices: {size} bytes, the most is {INPUT_BYTES}")
+        slice_, host = ffi.new("struct gg_slice *"), ffi.new("void **")
+        try:
+            result = lib.gg_slices_reserve(self._open(), size, alignment, slice_, host)
+        except OverflowError:
+            result = lib.GG_ERR_ARGUMENT
+        if result == lib.GG_ERR_ARGUMENT:
+            raise ArgumentError(f"slices: {size} bytes at alignment {alignment}, or no open batch")
+        native.check(result)
+        made = Slice(int(slice_.memory), int(slice_.offset), False, int(slice_.charged))
+        return made, memoryview(ffi.buffer(host[0], size))
+
     def read(self, slice_: Slice, size: int) -> bytes:
         """Bytes of a slice whose chunk is alive."""
         self._open()

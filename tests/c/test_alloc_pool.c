@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The pool without memory: each allocation, and each block, refused in turn leaves all as it was. */
 #include "alloc_failure.h"
+#include "message.h"
 #include "pool_model.h"
+
+#include <guestgpu/suballoc_speed.h>
 
 static struct gg_pool *create(struct model *m)
 {
@@ -74,18 +77,27 @@ static int32_t create_only(struct output *o, char **m)
     return result;
 }
 
-static int32_t time_tiny(struct output *o, char **m)
+static int32_t run_tiny(struct output *o, char **m)
 {
-    struct gg_pool_time_report report;
-    const struct gg_pool_time_params params = {.trace = GG_POOL_TRACE_TINY, .rounds = 1, .live = 100};
-    int32_t result = gg_pool_time(&params, &report, m);
-    o->count = result ? 0 : report.operations;
+    struct gg_trace *trace;
+    struct gg_trace_round round;
+    const struct gg_trace_params params = {.kind = GG_TRACE_TINY, .live = 100};
+    const struct gg_allocator *allocator = gg_own_allocator(0);
+    int32_t result = gg_trace_create(&params, &trace, m);
+    if (result)
+        return result;
+    void *state = allocator->create(1 << 20, 100);
+    result = state ? gg_trace_run(trace, allocator, state, &round, m) : gg_fail(m, GG_ERR_MEMORY, "no memory");
+    if (state)
+        allocator->destroy(state);
+    gg_trace_destroy(trace);
+    o->count = result ? 0 : round.operations;
     return result;
 }
 
 int main(void)
 {
-    static const struct call calls[] = {{"pool", create_only, 1}, {"pool trace", time_tiny, 7}};
+    static const struct call calls[] = {{"pool", create_only, 1}, {"trace", run_tiny, 7}};
     for (size_t i = 0; i < COUNT(calls); i++)
         run_out_of_memory(&calls[i]);
     long before = living;

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from guestgpu.errors import ArgumentError, LimitExceeded
-from guestgpu.pool import Kind, Place, Pool, Tier, Trace, time_trace
+from guestgpu.pool import Kind, Place, Pool, Tier
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -62,28 +62,6 @@ def test_what_is_refused() -> None:
         pool.allocate(16)
     with pytest.raises(ArgumentError, match="block_size 1024"):
         Pool(block_size=1024)
-
-
-@pytest.mark.parametrize("trace", [Trace.STEADY, Trace.TINY, Trace.TINY_FLOORS, Trace.MIXED, Trace.HOLES])
-def test_traces(trace: int) -> None:
-    first, again = (time_trace(trace, rounds=1, live=500, seed=3) for _ in range(2))
-    assert first["highest_end"] == again["highest_end"]
-    assert 0 < first["utilisation"] <= 1
-    assert 0 < first["best_ns"] <= first["median_ns"]
-
-
-def test_utilisation_of_tiny_resources() -> None:
-    assert time_trace(Trace.TINY, rounds=1)["utilisation"] >= 0.96
-    assert time_trace(Trace.TINY_FLOORS, rounds=1)["utilisation"] >= 0.90
-
-
-def test_a_scene_takes_the_caller_s_sizes() -> None:
-    report = time_trace(Trace.SCENE, rounds=2, sizes=[100, 5000, 70000], alignments=[16, 16, 256])
-    assert report["operations"] == 6
-    with pytest.raises(ArgumentError, match="sizes and alignments"):
-        time_trace(Trace.SCENE, rounds=1)
-    with pytest.raises(ArgumentError, match="length"):
-        time_trace(Trace.SCENE, sizes=[1, 2], alignments=[1])
 
 
 @pytest.mark.deep

@@ -80,3 +80,42 @@ def test_bad_input() -> None:
     slices.close()
     with pytest.raises(ArgumentError, match="closed"):
         slices.open_batch()
+
+
+def test_room_that_the_caller_fills() -> None:
+    with Slices(4096, epoch=1) as slices:
+        with pytest.raises(ArgumentError, match="no open batch"):
+            slices.reserve(16)
+        batch = slices.open_batch()
+        first, room = slices.reserve(10, 4)
+        room[:] = b"0123456789"
+        second, _ = slices.reserve(20, 64)
+        assert (first.offset, second.offset, second.charged) == (0, 64, 74)
+        assert slices.read(first, 10) == b"0123456789"
+        assert not slices.bind(b"0123456789").reused
+        assert slices.bind(b"0123456789").reused
+        assert slices.batch_bytes(batch) == 94
+        third, _ = slices.reserve(4096)
+        assert (third.offset, third.charged) == (0, 4096 - 94 + 4096)
+        assert slices.batch_bytes(batch) == 2 * 4096
+        stats = slices.stats
+        assert (stats.useful, stats.padding, stats.tail) == (10 + 20 + 10 + 4096, 54, 4096 - 94)
+        for size, alignment in ((0, 1), (-1, 1), (16, 3), (16, 8192)):
+            with pytest.raises(ArgumentError):
+                slices.reserve(size, alignment)
+        with pytest.raises(LimitExceeded):
+            slices.reserve(4097)
+        slices.check()
+
+
+def test_a_batch_is_charged_for_its_own_slices() -> None:
+    with Slices(4096, epoch=1) as slices:
+        first = slices.open_batch()
+        slices.bind(bytes(100))
+        second = slices.open_batch()
+        slices.bind(bytes(50))
+        slices.complete_batch(second)
+        third = slices.open_batch()
+        assert slices.bind(bytes(50)).charged == 50
+        assert (slices.batch_bytes(first), slices.batch_bytes(third)) == (100, 50)
+        slices.check()
