@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from guestgpu import scene_list
 from guestgpu.errors import FormatError
+from guestgpu.experiment import load_experiment
 from guestgpu.pool import Pool
 from guestgpu.suballoc import Options, Placement, Profile, Resource, Usage, allocation_info
 
@@ -55,3 +58,21 @@ def test_bad_lists(tmp_path: Path) -> None:
         path.write_text(text)
         with pytest.raises(FormatError, match=message):
             scene_list.read(path)
+
+
+def test_the_experiment(tmp_path: Path) -> None:
+    own = tmp_path / "own.json"
+    own.write_text('[{"kind": "buffer", "width": 100, "uses": ["constant"]}, {"kind": "buffer", "width": 70000}]')
+    command = load_experiment("suballoc_memory").command
+    done = CliRunner().invoke(command, ["--list", str(own), "--out", str(tmp_path), "--json"])
+    assert done.exit_code == 0, done.output
+    figures = json.loads(done.stdout)["figures"]
+    names = ("classic_mib", "committed_mib", "tight_mib", "ratio")
+    assert [round(figures[f"scene.{name}"], 2) for name in names] == [560.19, 75.57, 53.5, 10.47]
+    assert figures["scene.utilisation"] > 0.95
+    assert figures[f"{own}.classic_mib"] == 3 / 16
+    assert figures[f"{own}.tight_mib"] == (256 + 70000) / (1 << 20)
+    own.write_text('[{"kind": "texture", "width": 0}]')
+    done = CliRunner().invoke(command, ["--list", str(own), "--out", str(tmp_path)])
+    assert done.exit_code == 1
+    assert "resource 0: error" in done.output
