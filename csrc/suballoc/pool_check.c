@@ -58,6 +58,20 @@ int32_t gg_pool_walk(struct gg_pool *pool, struct gg_pool_range *ranges, uint64_
     return GG_OK;
 }
 
+int32_t gg_pool_blocks(struct gg_pool *pool, uint64_t *sizes, uint64_t capacity, uint64_t *count)
+{
+    if (!pool || !count || (capacity && !sizes))
+        return GG_ERR_ARGUMENT;
+    if (pool->config.locked)
+        pthread_mutex_lock(&pool->mutex);
+    for (uint32_t block = 0; block < pool->block_count && block < capacity; block++)
+        sizes[block] = pool->blocks[block].size;
+    *count = pool->block_count;
+    if (pool->config.locked)
+        pthread_mutex_unlock(&pool->mutex);
+    return GG_OK;
+}
+
 /* What was seen on the way, to be compared with what the pool counts. */
 struct seen {
     const struct gg_pool *pool;

@@ -117,6 +117,9 @@ int32_t gg_pool_statistics(struct gg_pool *pool, struct gg_pool_statistics *stat
 /* Live ranges by block and offset, as far as `capacity` goes; *count is how many there are. `ranges` may be NULL. */
 int32_t gg_pool_walk(struct gg_pool *pool, struct gg_pool_range *ranges, uint64_t capacity, uint64_t *count);
 
+/* Sizes of blocks by their number, 0 for a number that is not in use; otherwise as gg_pool_walk(). */
+int32_t gg_pool_blocks(struct gg_pool *pool, uint64_t *sizes, uint64_t capacity, uint64_t *count);
+
 /*
  * A pool keeps the last slab of a size when it becomes empty, and one empty block. This gives them back. When nothing
  * is live slabs are given back by themselves, so that every block is one free range.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`guestgpu alloc`: sizes and alignments by the placement rules, and the conformance suite."""
+"""`guestgpu alloc`: placement rules and their conformance suite, traces through the pool, pictures of dumps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from guestgpu import report, suballoc
+from guestgpu import pool_dump, pool_map, pool_replay, report, suballoc
 from guestgpu.errors import FormatError
 from guestgpu.experiment import Exit
 from guestgpu.runner import Output, Report
@@ -25,7 +25,7 @@ _MODES = {"spec": Mode.SPEC, "native-619": Mode.NATIVE_619}
 
 @click.group("alloc")
 def alloc_group() -> None:
-    """Placement rules of resources: sizes, alignments, offsets."""
+    """Placement rules of resources, and pools of them."""
 
 
 def register(cli: click.Group) -> None:
@@ -130,6 +130,49 @@ def conform(profile: str, mode: str, sdk: str, small_msaa: bool, as_json: bool) 
     output.say(f"{profile}: {found.cases} cases, {found.violations} violations")
     figures: dict[str, float | None] = {"cases": found.cases, "violations": found.violations}
     output.finish(Report(figures, failures, exit_code=Exit.FAILED if failures else Exit.OK))
+
+
+@alloc_group.command("replay")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--block-size", type=click.IntRange(0), default=0, help="A multiple of 65536.  [default: 64 MiB]")
+@click.option("--granularity", type=click.IntRange(1), default=1, show_default=True, help="bufferImageGranularity.")
+@click.option(
+    "--dump", "dump_file", type=click.Path(path_type=Path, dir_okay=False), help="What lies where at the peak."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def replay(file: Path, block_size: int, granularity: int, dump_file: Path | None, as_json: bool) -> None:
+    """Run a trace of allocations and frees through the pool, and say what it took at its peak and at its end.
+
+    FILE is .csv with the columns op, id, size, and as you like alignment, kind, name; or .json, a list of objects with
+    these members. op is allocate or free, kind is buffer, linear, optimal or msaa. Exit code 1 where something found no
+    room.
+    """
+    output = Output(as_json)
+    found = pool_replay.run(pool_replay.read(file), block_size, granularity)
+    rows, figures = [], dict[str, float | None](operations=found.operations, failures=len(found.failures))
+    for when, stats in (("peak", found.peak), ("end", found.end)):
+        used = stats["capacity"] - stats["free"]
+        rows.append({"at": when, "utilisation": f"{stats['requested'] / used:.3f}" if used else None, **stats})
+        figures |= {f"{when}.{name}": value for name, value in stats.items()}
+    output.console.print(report.table(rows))
+    if dump_file:
+        pool_dump.save(found.dump, dump_file)
+        output.say(f"dump: {dump_file}")
+    output.finish(Report(figures, found.failures, exit_code=Exit.FAILED if found.failures else Exit.OK))
+
+
+@alloc_group.command("draw")
+@click.argument("dump", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("-o", "--output", "picture", type=click.Path(path_type=Path, dir_okay=False), required=True,
+              help=".png (with matplotlib) or .html (no other file, no network).")  # fmt: skip
+def draw(dump: Path, picture: Path) -> None:
+    """Draw what lies where: blocks in rows, by kind, with padding and what is free.
+
+    DUMP is what `alloc replay --dump` writes, or a GpuMemDump of Vulkan or D3D12 Memory Allocator.
+    """
+    found = pool_dump.load(dump)
+    pool_map.draw(found, picture)
+    click.echo(f"{pool_map.title_of(found)}\n{picture}")
 
 
 def read_resources(file: Path) -> list[Resource]:

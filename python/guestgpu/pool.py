@@ -99,6 +99,16 @@ class Pool:
         native.check(lib.gg_pool_walk(self._pool, pointer, len(ranges), count))
         return ranges
 
+    def blocks(self) -> dict[int, int]:
+        """Bytes of each block by its number."""
+        count = ffi.new("uint64_t *")
+        native.check(lib.gg_pool_blocks(self._pool, ffi.NULL, 0, count))
+        sizes = np.zeros(count[0], np.uint64)
+        native.check(
+            lib.gg_pool_blocks(self._pool, native.pointer(sizes, "uint64_t", writable=True), len(sizes), count)
+        )
+        return {number: int(size) for number, size in enumerate(sizes) if size}
+
     def trim(self) -> None:
         """Gives back slabs and blocks that are kept though empty."""
         native.check(lib.gg_pool_trim(self._pool))
