@@ -133,7 +133,7 @@ def conform(profile: str, mode: str, sdk: str, small_msaa: bool, as_json: bool) 
 
 
 @alloc_group.command("replay")
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--block-size", type=click.IntRange(0), default=0, help="A multiple of 65536.  [default: 64 MiB]")
 @click.option("--granularity", type=click.IntRange(1), default=1, show_default=True, help="bufferImageGranularity.")
 @click.option(
@@ -162,7 +162,7 @@ def replay(file: Path, block_size: int, granularity: int, dump_file: Path | None
 
 
 @alloc_group.command("draw")
-@click.argument("dump", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("dump", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("-o", "--output", "picture", type=click.Path(path_type=Path, dir_okay=False), required=True,
               help=".png (with matplotlib) or .html (no other file, no network).")  # fmt: skip
 def draw(dump: Path, picture: Path) -> None:
