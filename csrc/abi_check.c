@@ -5,6 +5,7 @@
  */
 #include <guestgpu/drawcache.h>
 #include <guestgpu/gpu.h>
+#include <guestgpu/gpu_memory.h>
 #include <guestgpu/guestgpu.h>
 #include <guestgpu/layout.h>
 #include <guestgpu/suballoc_pool.h>
@@ -197,6 +198,12 @@ SIZE(struct gg_guest_argument, 24);
 SIZE(struct gg_guest_kernel, 72);
 SIZE(struct gg_guest_segment, 32);
 SIZE(struct gg_guest_elf, 64);
+
+/* gpu_memory.h */
+SIZE(struct gg_memory_limits, 88);
+SIZE(struct gg_memory_query, 40);
+AT(struct gg_memory_query, format, 28);
+SIZE(struct gg_memory_need, 24);
 
 /* suballoc_pool.h */
 SIZE(enum gg_pool_kind, 4);

@@ -29,7 +29,7 @@ CORE_HEADERS = (
     "translator.h",
 )
 CORE_FOLDERS = ("common", "spirv", "layout", "suballoc", "drawcache", "translator")
-GPU_HEADERS = ("gpu.h",)
+GPU_HEADERS = ("gpu.h", "gpu_memory.h")
 GPU_FOLDERS = ("common", "gpu")  # csrc/common in both: no extension needs another's symbols
 
 COMPILE_ARGS = ["-std=c17", "-O2", "-fvisibility=hidden", "-ffp-contract=off", "-pthread"]

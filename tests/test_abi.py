@@ -51,7 +51,7 @@ def test_gpu_library_exports_what_its_headers_declare(libraries: Path) -> None:
     if native._gpu is None:
         pytest.skip("the GPU part was not built")
     # Equality also says that nothing of shaderc, SPIRV-Tools, glslang and volk (vk*, spv*) leaks out.
-    assert exports(libraries / "libguestgpu_gpu.so") == functions("guestgpu.h", "gpu.h")
+    assert exports(libraries / "libguestgpu_gpu.so") == functions("guestgpu.h", *ffi_build.GPU_HEADERS)
 
 
 @pytest.mark.parametrize("name", ["_core", "_gpu"])

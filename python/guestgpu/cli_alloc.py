@@ -175,6 +175,65 @@ def draw(dump: Path, picture: Path) -> None:
     click.echo(f"{pool_map.title_of(found)}\n{picture}")
 
 
+_device_option = click.option("--device", help="lavapipe, hw, an index, a UUID or part of a name.")
+
+
+@alloc_group.command("device")
+@_device_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def ask_device(device: str | None, as_json: bool) -> None:
+    """What a Vulkan device asks of buffers and images, beside the classic and tight rules; and its limits.
+
+    Last, the conformance suite on the device as a profile: each answer is the largest of rule, device and granularity.
+    """
+    from guestgpu import device_pool
+    from guestgpu.device import Device
+
+    output = Output(as_json)
+    with Device.open(device) as opened:
+        rows, limits = device_pool.compare(opened), device_pool.limits(opened)
+        profile, name = device_pool.profile(opened), opened.info.name
+    conformance = suballoc.conform(Options(profile), 20)
+    output.console.print(report.table(rows, title=name))
+    output.console.print(report.table([{"limit": limit, "value": value} for limit, value in limits.items()]))
+    output.say(f"as a profile: {conformance.cases} cases, {conformance.violations} violations")
+    failures = [str(violation) for violation in conformance.first]
+    figures: dict[str, float | None] = {"violations": conformance.violations, **limits}
+    for row in rows:
+        figures |= {f"{row['resource']}.{key}": value for key, value in row.items() if key != "resource"}
+    output.finish(Report(figures, failures, exit_code=Exit.FAILED if failures else Exit.OK))
+
+
+@alloc_group.command("pattern")
+@_device_option
+@click.option("--count", type=click.IntRange(1), default=100_000, show_default=True, help="Resources.")
+@click.option("--block-size", type=click.IntRange(0), default=0, help="A multiple of 65536.  [default: 64 MiB]")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option("--validation", is_flag=True, help="With the validation layer.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def pattern(device: str | None, count: int, block_size: int, seed: int, validation: bool, as_json: bool) -> None:
+    """Place resources in a device's memory, write a pattern into each there, and read all of it back.
+
+    Words are compared on the device and on the host, and what lies outside of every resource must be untouched. Exit
+    code 1 where a word is wrong.
+    """
+    from guestgpu import device_pool
+    from guestgpu.device import Device
+
+    output = Output(as_json)
+    with Device.open(device, validation) as opened, device_pool.DevicePool(opened, block_size) as pool:
+        found = device_pool.patterns(pool, device_pool.tiny_load(pool, count, seed))
+        pool.check()
+        output.say(
+            f"{opened.info.name}: {found.resources} resources in {found.blocks} blocks, {found.words} words, "
+            f"{found.wrong_on_device} wrong on the device, {found.wrong_on_host} on the host, "
+            f"{found.wrong_outside} outside"
+        )
+    figures: dict[str, float | None] = {k: v for k, v in vars(found).items() if k != "first"}
+    failures = [] if found.intact else [found.first]
+    output.finish(Report(figures, failures, exit_code=Exit.OK if found.intact else Exit.FAILED))
+
+
 def read_resources(file: Path) -> list[Resource]:
     """The descriptions of a JSON file. Raises FormatError, one line that names resource and member."""
     try:

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,9 @@ class Pool:
         max_blocks: int = 0,
         dedicated: bool = True,
         locked: bool = False,
+        hooks: Mapping[str, Any] | None = None,
     ) -> None:
+        """hooks: `user`, `block_create` and `block_destroy` of struct gg_pool_config, as cdata."""
         config = _new(
             "struct gg_pool_config *",
             block_size=block_size,
@@ -47,12 +50,13 @@ class Pool:
             max_blocks=max_blocks,
             no_dedicated=int(not dedicated),
             locked=int(locked),
+            **(hooks or {}),
         )
         created = ffi.new("struct gg_pool **")
         native.call(lib.gg_pool_create, config, created)
         self._pool: Any = ffi.gc(created[0], lib.gg_pool_destroy)
 
-    def __enter__(self) -> Pool:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
