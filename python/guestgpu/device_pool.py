@@ -174,7 +174,7 @@ def tiny_load(pool: DevicePool, count: int, seed: int) -> dict[Place, int]:
 
 
 # Vulkan's numbers: usages of buffers and images, formats.
-_BUFFER = {"uniform": 0x10, "storage": 0x20, "index": 0x40, "vertex": 0x80, "all": 0x1FF}
+_BUFFER = {"uniform": 0x10, "storage": 0x20, "index": 0x40, "vertex": 0x80, "any": 0x1FF}
 _SAMPLED, _COLOR, _DEPTH = 0x6, 0x10, 0x20
 _RGBA8, _BC1, _RGBA16F, _D32 = 37, 131, 97, 126
 
@@ -243,10 +243,11 @@ def _with(resource: Resource, usage: int) -> Resource:
     return replace(resource, usage=resource.usage | usage)
 
 
-def profile(device: Device) -> Profile:
+def profile(device: Device, apart: bool = False) -> Profile:
     """The device as a Vulkan profile, whose answer is the largest of rule, driver and granularity.
 
-    Its alignments are the largest that the device asks for among ASKED of each kind.
+    Its alignments are the largest that the device asks for among ASKED of each kind. `apart`: buffers and linear images
+    share no granule with others, as in a pool, so that granularity binds nobody.
     """
     found = needs(device, np.array([asked.query for asked in ASKED], QUERY))
     largest = dict.fromkeys((ResourceKind.BUFFER, ResourceKind.TEXTURE, ResourceKind.MSAA), 1)
@@ -258,5 +259,5 @@ def profile(device: Device) -> Profile:
         buffer_alignment=largest[ResourceKind.BUFFER],
         texture_alignment=largest[ResourceKind.TEXTURE],
         msaa_alignment=largest[ResourceKind.MSAA],
-        granularity=limits(device)["buffer_image_granularity"],
+        granularity=1 if apart else limits(device)["buffer_image_granularity"],
     )

@@ -131,10 +131,13 @@ def test_bad_queries(device: Device) -> None:
 
 
 def test_the_device_as_a_profile_conforms(device: Device) -> None:
-    """max(rule, device, granularity): no rule is broken by it, but those of a maximum that a device cannot meet."""
-    profile = device_pool.profile(device)
+    """max(rule, device, granularity). Granularity above 256 breaks the rule of buffers, unless they are kept apart."""
+    profile, apart = device_pool.profile(device), device_pool.profile(device, apart=True)
     assert profile.granularity == device_pool.limits(device)["buffer_image_granularity"]
-    assert suballoc.conform(Options(profile), 5).violations == 0
+    assert suballoc.conform(Options(apart), 5).violations == 0
+    assert (suballoc.conform(Options(profile), 5).violations > 0) == (profile.granularity > 256)
+    coarse = Profile(**{**vars(profile), "granularity": 1024})  # as on an H200
+    assert "alignment 1024, wanted 256" in str(suballoc.conform(Options(coarse), 1).first[0])
     none = suballoc.conform(Options(Profile(**{**vars(profile), "granularity": 0, "buffer_alignment": 4096})), 5)
     assert none.violations > 0
 
