@@ -36,7 +36,10 @@ static void check(const char *what, struct gg_pool *pool)
 
 static uint64_t draw_size(uint64_t *state)
 {
+    static const uint64_t populous[] = {1500, 2048, 5000, 11088, 12240, 15000}; /* of the same size: slots */
     uint64_t of = draw(state) % 100;
+    if (of < 15)
+        return populous[draw(state) % COUNT(populous)];
     if (of < 60)
         return 1 + draw(state) % 1100;
     if (of < 90)
@@ -61,7 +64,7 @@ static void random_operations(uint64_t seed, uint64_t operations, uint64_t granu
         if (m.count < most_live / 8)
             growing = true;
         if (!m.count || draw(&state) % 8 < (growing ? 5 : 3)) {
-            uint64_t size = draw_size(&state), alignment = UINT64_C(1) << draw(&state) % (draw(&state) % 8 ? 9 : 18);
+            uint64_t size = draw_size(&state), alignment = UINT64_C(1) << draw(&state) % (draw(&state) % 8 ? 9 : 21);
             uint32_t kind = (uint32_t)(draw(&state) % 16 ? draw(&state) % 3 : GG_POOL_KIND_MSAA);
             struct gg_pool_place place = {0};
             m.refuse = draw(&state) % 4 == 0;
@@ -301,6 +304,48 @@ static void threads(void)
     gg_pool_destroy(pool);
 }
 
+/* Allocates until there is no room: sizes from `size` on, which differ, so that none is populous. */
+static void fill_up(struct gg_pool *pool, uint64_t size, uint64_t alignment)
+{
+    struct gg_pool_place place;
+    for (uint64_t i = 0; !gg_pool_allocate(pool, size + 16 * (i % 64), alignment, 0, &place);)
+        i++;
+}
+
+/*
+ * Holes of many bins that are large enough, but for the alignment; then one that is large enough wherever it begins. It
+ * must be found, though more ranges come before it than are looked at.
+ */
+static void a_sure_hole(void)
+{
+    enum {
+        SIZE = 2048,
+        HOLES = 40
+    };
+    struct gg_pool *pool = create((struct gg_pool_config){.block_size = 4 << 20, .max_blocks = 1, .no_dedicated = 1});
+    uint64_t holes[HOLES], count = 0, state = 7;
+    struct gg_pool_place sure, place;
+    CHECK(gg_pool_allocate(pool, 20000, 16, 0, &sure) == GG_OK, "the sure one");
+    for (bool chosen = false; count < HOLES;) {
+        uint64_t size = SIZE + 128 + 16 * (draw(&state) % 56);
+        CHECK(gg_pool_allocate(pool, size, 128, 0, &place) == GG_OK, "a filler");
+        chosen = !chosen && (0 - place.offset) % SIZE > size + 128 - SIZE;
+        if (chosen)
+            holes[count++] = place.handle;
+    }
+    for (uint64_t size = 30000; size > 3200; size = size * 3 / 4)
+        fill_up(pool, size, 16);
+    fill_up(pool, 3200, 16);
+    for (uint64_t i = 0; i < count; i++)
+        CHECK(gg_pool_free(pool, holes[i]) == GG_OK, "a hole");
+    while (!gg_pool_allocate(pool, SIZE, SIZE, 0, &place)) {
+    }
+    CHECK(gg_pool_free(pool, sure.handle) == GG_OK, "the sure hole");
+    CHECK(gg_pool_allocate(pool, SIZE, SIZE, 0, &place) == GG_OK, "a hole that is sure was not found");
+    check("after holes", pool);
+    gg_pool_destroy(pool);
+}
+
 int main(int argc, char **argv)
 {
     static const uint64_t granularities[] = {1, 1024, 65536}, live[] = {30, 400, 4000};
@@ -310,6 +355,7 @@ int main(int argc, char **argv)
     below_the_unit();
     gaps();
     threads();
+    a_sure_hole();
     for (uint64_t seed = 0; seed < 9; seed++)
         random_operations(seed + 1, operations / 9, granularities[seed % 3], live[seed / 3]);
     return test_result();

@@ -45,6 +45,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         uint32_t what = take_byte(&in);
         if (what < 0x90) {
             allocate(pool, &m, &in);
+        } else if (what < 0x94) { /* the same again and again: slots */
+            for (uint32_t i = 16 * take_byte(&in) / 64; i; i--) {
+                struct input same = in;
+                allocate(pool, &m, &same);
+            }
         } else if (what < 0xf0 && m.count) {
             size_t at = (take_byte(&in) << 8 | take_byte(&in)) % m.count;
             uint64_t handle = m.ranges[at].handle;
