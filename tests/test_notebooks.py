@@ -138,6 +138,42 @@ def test_the_translator_notebook_concludes_what_its_rows_say(tmp_path: Path) -> 
     assert text.count("The median module has 50 words an instruction.") == 2
 
 
+def speed_rows(host: str) -> Iterator[dict[str, Any]]:
+    """Rows of suballoc_speed: the pool takes 2 ns an operation of the tiny trace, the loop 1, a peer 6."""
+    arms = {"loop": 1000, "pool": 2000, "dxvk": 6000}
+    common = results.provenance(["guestgpu"], 0) | {
+        "run": "made", "experiment": "suballoc_speed", "arms": list(arms), "status": "ok", "host": host,
+        "device": {"uuid": "host", "name": "host", "driver": "none", "type": "host", "api": "none"},
+        "load": [0.0, 0.0, 0.0], "utc": results.utc_now(), "clock": "thread CPU clock", "correctness": "checked",
+    }  # fmt: skip
+    for launch in range(2):
+        row = common | {"point": {"trace": "tiny"}, "launch": launch}
+        order = stats.schedule(list(arms), 0, launch)
+        yield row | {"kind": "block", "block": 0, "schedule": order, "samples": {"round": [arms[a] for a in order]}}
+        figures = {arm: {"operations": 1000, "utilisation": 0.97 - launch / 100, "worst_us": 5.0} for arm in arms}
+        yield row | {"kind": "cell", "reason": None, "figures": figures}
+    holes = {"pool": {"worst_us": 0.5, "median_us": 0.1}}
+    yield common | {
+        "point": {"trace": "holes"}, "launch": 0, "kind": "cell", "arms": ["pool"], "reason": None, "figures": holes,
+    }  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_suballoc_notebook_concludes_what_its_rows_say(tmp_path: Path) -> None:
+    write_rows(tmp_path / "runs" / "suballoc_speed-made", speed_rows("one"), speed_rows("two"))
+    text = executed(ROOT / "notebooks" / "suballoc.ipynb", tmp_path)
+    assert "own run: " in text
+    assert "**10.47 times less**" in text
+    for host in ("one", "two"):
+        assert f"**Host {host}.**" in text
+    reached = (
+        "tiny against fastest: dxvk: 0.33x (net 0.20x) of at most 0.6x, utilisation 0.960 of at least 0.96: **reached**"
+    )
+    assert text.count(reached) == 2
+    assert text.count("tiny against offset-allocator: no such peer") == 2
+    assert text.count("the worst request beside the holes: 0.50 us of at most 1") == 2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("launches", [1, 6])
 def test_the_layout_notebook_concludes_what_its_rows_say(launches: int, tmp_path: Path) -> None:

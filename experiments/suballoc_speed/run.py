@@ -13,31 +13,19 @@ from typing import Any
 
 import click
 
-from guestgpu import report, runner, scene_list, stats, suballoc_speed
+from guestgpu import report, runner, scene_list, stats, suballoc_figures, suballoc_speed
 from guestgpu.errors import FormatError
 from guestgpu.experiment import Blocks, Emit, Exit, Spec
 from guestgpu.runner import Output, Report
+from guestgpu.suballoc_figures import LOOP, MARK
 from guestgpu.suballoc_speed import Trace, Workload
 
 TRACES = ["steady", "tiny", "tiny_floors", "mixed", "scene", "slices", "holes"]
 ROUNDS = {"tiny": 1_000_000, "tiny_floors": 1_000_000, "steady": 100_000, "mixed": 100_000, "slices": 100_000,
           "holes": 1_000_000}  # fmt: skip
 """Resources of each trace; a tenth of them with --quick. Slices: as many as keep the trace itself in the cache."""
-LOOP, OWN, MARK = "loop", ("pool", "pool-locked", "slices"), "malloc"
 HOST = {"uuid": "host", "name": "host", "driver": "none", "type": "host", "api": "none"}
 PEERS = Path(__file__).parent / "peers"
-TARGETS: list[tuple[str, str, float, float]] = [
-    ("tiny", "fastest", 0.6, 0.96),
-    ("tiny", "offset-allocator", 0.12, 0.96),
-    ("tiny_floors", "fastest", 0.6, 0.90),
-    ("tiny_floors", "offset-allocator", 0.12, 0.90),
-    ("steady", "fastest", 1.0, 0.89),
-    ("steady", "offset-allocator", 1.0, 0.94),
-    ("mixed", "fastest", 0.8, 0.85),
-    ("scene", "fastest", 1.0, 0.95),
-    ("slices", "vma-linear", 0.15, 0.976),
-]
-"""Trace, peer, time of ours by the peer's at most, utilisation at least: shared/spec/suballocator.md."""
 
 
 def packaged_peers(folder: Path) -> list[Path]:
@@ -129,11 +117,9 @@ def command(
         ]
         series = runner.run_series(specs, launches or (1 if quick else stats.GATING_LAUNCHES), timeout, out, output)
     summary = Report(rows=series.path, failures=series.failures, exit_code=series.exit_code)
-    for spec in specs:
-        rows = [row for row in series.rows if row["point"] == spec.point]
-        cells = [row["figures"] for row in rows if row["kind"] == "cell" and row["status"] == "ok"]
-        if cells:
-            _summarise(spec, rows, cells, summary, output)
+    summary.figures = suballoc_figures.figures(series.rows)
+    for trace, arms in suballoc_figures.by_trace(summary.figures).items():
+        output.console.print(report.table([_line(arm, of) for arm, of in arms.items()], title=trace))
     missed = _targets(summary.figures, output)
     output.say(f"rows: {series.path}")
     if strict and missed and summary.exit_code == Exit.OK:
@@ -141,55 +127,38 @@ def command(
     output.finish(summary)
 
 
-def _summarise(spec: Spec, rows: list[Any], cells: list[Any], summary: Report, output: Output) -> None:
-    trace = spec.point["trace"]
-    times = stats.times([row for row in rows if row["kind"] == "block"])
-    table = []
-    for name in spec.arms:
-        line: dict[str, Any] = {"allocator": name}
-        if name in times:
-            operations = cells[0][name]["operations"]
-            ns = times[name]["round"].centre / operations
-            summary.figures[f"{trace}.{name}.ns"] = ns
-            line["ns an operation"] = f"{ns:.1f}"
-        for metric, shown in (("utilisation", ".3f"), ("books_bytes", ".1f"), ("worst_us", ".1f")):
-            # The worst of a launch is often what interrupted it: the best launch shows the allocator.
-            found = [cell[name][metric] for cell in cells if cell[name].get(metric) is not None]
-            if found:
-                summary.figures[f"{trace}.{name}.{metric}"] = min(found)
-                line[metric] = f"{min(found):{shown}}"
-        table.append(line)
-    output.console.print(report.table(table, title=trace))
+def _line(arm: str, of: dict[str, float]) -> dict[str, Any]:
+    line: dict[str, Any] = {"allocator": arm}
+    for metric, name, shown in (
+        ("ns", "ns an operation", ".1f"),
+        ("utilisation", "utilisation", ".3f"),
+        ("books_bytes", "books, bytes", ".1f"),
+        ("worst_us", "worst, us", ".1f"),
+    ):
+        if metric in of:
+            line[name] = f"{of[metric]:{shown}}"
+    return line
 
 
-def _targets(figures: Mapping[str, float | None], output: Output) -> int:
+def _targets(figures: suballoc_figures.Figures, output: Output) -> int:
     """Says of each target whether it was reached; how many were not."""
-    missed, table = 0, []
-    for trace, against, most, least in TARGETS:
-        own = "slices" if trace == "slices" else "pool"
-        ours, use = figures.get(f"{trace}.{own}.ns"), figures.get(f"{trace}.{own}.utilisation")
-        if ours is None or use is None:
-            continue
-        times = {
-            name.split(".")[1]: ns
-            for name, ns in figures.items()
-            if ns is not None and name.startswith(f"{trace}.") and name.endswith(".ns")
-        }
-        peers = {name: ns for name, ns in times.items() if name not in (*OWN, LOOP, MARK)}
-        named = min(peers, key=lambda name: peers[name], default=None) if against == "fastest" else against
-        row = {"trace": trace, "against": f"{against}: {named}" if against == "fastest" and named else against,
-               "utilisation": f"{use:.3f} (at least {least})"}  # fmt: skip
-        if named in peers:
-            ratio = ours / peers[named]
-            row["time"] = f"{ratio:.2f}x (at most {most})"
-            row["net"] = f"{(ours - times[LOOP]) / max(peers[named] - times[LOOP], 0.1):.2f}x"
-            row["reached"] = "yes" if ratio <= most and use >= least else "no"
-            missed += row["reached"] == "no"
+    table = []
+    lines = suballoc_figures.targets(figures)
+    for line in lines:
+        row = {"trace": line["trace"], "against": line["against"]}
+        if line["reached"] is not None:
+            row["time"] = f"{line['ratio']:.2f}x (at most {line['most']})"
+            row["without the loop"] = f"{line['net']:.2f}x"
+        row["utilisation"] = f"{line['utilisation']:.3f} (at least {line['least']})"
+        row["reached"] = {None: "no such peer", True: "yes", False: "no"}[line["reached"]]
         table.append(row)
+    missed = sum(line["reached"] is False for line in lines)
     worst = figures.get("holes.pool.worst_us")
     if worst is not None:
-        row = {"trace": "holes", "against": "1 us", "time": f"{worst:.2f} us", "reached": "yes" if worst <= 1 else "no"}
-        missed += worst > 1
-        table.append(row)
-    output.console.print(report.table(table, title="targets (net: without the loop's own time)"))
+        bar = suballoc_figures.WORST_US
+        reached = worst <= bar
+        missed += not reached
+        table.append({"trace": "holes", "against": f"{bar:g} us", "time": f"{worst:.2f} us",
+                      "reached": "yes" if reached else "no"})  # fmt: skip
+    output.console.print(report.table(table, title="targets"))
     return missed

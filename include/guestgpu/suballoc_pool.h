@@ -7,19 +7,21 @@
  * numbers alone; its books lie outside the memory that it manages, so a block may be device memory, or nothing at all.
  *
  *   tiny     size and alignment at most 1 KiB: slots of slabs, one bit a slot
- *   medium   below 64 KiB: a two-level segregated fit, in steps of 16 bytes
+ *   medium   below 64 KiB: slots as well, up to 15 KiB, where many have the same size; else a two-level segregated fit,
+ *            in steps of 16 bytes
  *   large    from 64 KiB in size or alignment, and every MSAA image: the same fit, in pages of 64 KiB
  *
- * Every operation touches a bounded number of records, however many there are; beside that only a hook or malloc() can
- * take long. gg_pool_walk(), gg_pool_check() and gg_pool_trim() look at everything.
+ * Every operation touches a bounded number of records, however many resources there are; beside that only a hook or
+ * malloc() can take long. The bound is largest for the free of the last resource, which gives back what slabs each size
+ * still has. gg_pool_walk(), gg_pool_check() and gg_pool_trim() look at everything.
  *
  * Handles are never 0. What gg_pool_free() and gg_pool_query() refuse with GG_ERR_ARGUMENT:
- *   - any handle that was freed and whose place is free now, be it tiny or not: a double free;
- *   - a stale handle of a medium or large resource, also when its place is used again, until the 32-bit generation of
- *     its record comes round;
- *   - a stale handle of a tiny resource once its slab has been given back (16 bits of generation). While the slab
- *     lives, a slot that was given out again looks the same: *that is not caught*, since nothing is stored per object;
- *   - a handle that no pool made, or another pool's, but for a chance of one in 65536 (tiny) or 2^32.
+ *   - any handle that was freed and whose place is free now: a double free;
+ *   - a stale handle of a resource that has a record, also when its place is used again, until the 32-bit generation
+ *     of that record comes round;
+ *   - a stale handle of a slot once its slab has been given back (16 bits of generation). While the slab lives, a slot
+ *     that was given out again looks the same: *that is not caught*, since nothing is stored per object;
+ *   - a handle that no pool made, or another pool's, but for a chance of one in 65536 (slots) or 2^32.
  * Whatever the handle, nothing is read or written out of bounds.
  *
  * A pool belongs to one thread at a time, unless `locked` is set: then each call holds a mutex, also around hooks.
@@ -77,7 +79,7 @@ struct gg_pool_place {
     uint32_t tier; /* enum gg_pool_tier */
 };
 
-/* A live range. A walk gives `size` in whole slots for tiny resources; a query gives the size asked for. */
+/* A live range. A walk gives `size` in whole slots; a query gives the size asked for. */
 struct gg_pool_range {
     uint64_t offset;
     uint64_t size;
