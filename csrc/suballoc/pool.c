@@ -134,6 +134,7 @@ static int32_t node_allocate(struct gg_pool *pool, uint32_t heap, bool large, ui
     place->offset = gg_node_offset(pool, node);
     place->block = node->block;
     place->tier = large ? GG_POOL_TIER_LARGE : GG_POOL_TIER_MEDIUM;
+    gg_shadow_take(pool, place->block, place->offset, size);
     return GG_OK;
 }
 
@@ -151,6 +152,7 @@ static void node_free(struct gg_pool *pool, uint32_t i)
     pool->requested -= size;
     pool->rounding -= rounding;
     pool->held -= size + rounding;
+    gg_shadow_give(pool, node->block, gg_node_offset(pool, node), size);
     gg_node_release(pool, i);
 }
 
@@ -166,6 +168,7 @@ static inline int32_t slot_allocate(struct gg_pool *pool, struct gg_class *class
     place->offset = class->offset + (uint64_t)slot * class->period;
     place->block = class->block;
     place->tier = class->tier;
+    gg_shadow_take(pool, place->block, place->offset, size);
     return GG_OK;
 }
 
@@ -253,6 +256,7 @@ static inline int32_t release_slot(struct gg_pool *pool, uint64_t handle)
         return GG_ERR_ARGUMENT;
     struct gg_handle_slot at = gg_handle_slot(handle);
     uint32_t bytes = gg_slab_slot_bytes(slab), words = slab->words, used = slab->used - 1u;
+    gg_shadow_give(pool, slab->block, gg_slab_offset(slab, at.word * 64 + at.bit), bytes - at.waste);
     slab->free[at.word] |= UINT64_C(1) << at.bit;
     slab->words = (uint8_t)(words | 1u << at.word);
     slab->used = (uint16_t)used;

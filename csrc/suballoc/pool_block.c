@@ -58,6 +58,7 @@ static int32_t block_create(struct gg_pool *pool, uint64_t bytes, uint32_t *firs
     uint32_t i = *first = whole(pool, GG_LEVEL_PAGES, number, number, 0, (uint32_t)(size >> GG_PAGE_SHIFT));
     gg_fit_insert(pool, pages_of(pool), i);
     pool->blocks[number] = (struct gg_block){.size = size, .first = i, .dedicated = dedicated};
+    gg_shadow_create(&pool->blocks[number]);
     pool->block_count += number == pool->block_count;
     pool->blocks_live++;
     pool->capacity += size;
@@ -67,6 +68,7 @@ static int32_t block_create(struct gg_pool *pool, uint64_t bytes, uint32_t *firs
 void gg_block_destroy(struct gg_pool *pool, uint32_t block)
 {
     struct gg_block gone = pool->blocks[block];
+    gg_shadow_destroy(&gone);
     pool->blocks[block] = (struct gg_block){0};
     pool->blocks_live--;
     pool->capacity -= gone.size;

@@ -117,6 +117,7 @@ struct gg_block {
     uint64_t size; /* 0: this number is not in use */
     uint32_t first;
     uint32_t dedicated;
+    uint64_t *shadow; /* debug builds: a bit for each unit that something lies in */
 };
 
 /* Records of one kind, in chunks of cache lines. */
@@ -252,6 +253,25 @@ int32_t gg_heap_take(struct gg_pool *pool, uint32_t heap, uint64_t bytes, uint64
                      uint32_t *taken);
 void gg_node_release(struct gg_pool *pool, uint32_t i);
 void gg_block_destroy(struct gg_pool *pool, uint32_t block);
+
+/* pool_shadow.c: what is given out twice, or given back and was not, ends the program; nothing in release builds. */
+#ifndef NDEBUG
+void gg_shadow_create(struct gg_block *block);
+void gg_shadow_destroy(struct gg_block *block);
+void gg_shadow_take(struct gg_pool *pool, uint32_t block, uint64_t offset, uint64_t size);
+void gg_shadow_give(struct gg_pool *pool, uint32_t block, uint64_t offset, uint64_t size);
+#else
+static inline void gg_shadow_create(struct gg_block *block) { (void)block; }
+static inline void gg_shadow_destroy(struct gg_block *block) { (void)block; }
+static inline void gg_shadow_take(struct gg_pool *pool, uint32_t block, uint64_t offset, uint64_t size)
+{
+    (void)pool, (void)block, (void)offset, (void)size;
+}
+static inline void gg_shadow_give(struct gg_pool *pool, uint32_t block, uint64_t offset, uint64_t size)
+{
+    (void)pool, (void)block, (void)offset, (void)size;
+}
+#endif
 
 /* pool_slab.c */
 /* Larger, or more strictly aligned: no slots. */

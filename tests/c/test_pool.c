@@ -7,8 +7,13 @@
 
 #include "expect.h"
 #include "pool_model.h"
+#include "suballoc/pool_internal.h"
 
 #include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -346,6 +351,29 @@ static void a_sure_hole(void)
     gg_pool_destroy(pool);
 }
 
+#ifndef NDEBUG
+/* The child does what the books would never do. */
+static void dies(const char *what, bool twice)
+{
+    struct gg_pool *pool = create((struct gg_pool_config){0});
+    struct gg_pool_place place;
+    CHECK(gg_pool_allocate(pool, 100, 16, 0, &place) == GG_OK, "allocate");
+    fflush(NULL);
+    pid_t child = fork();
+    if (!child) {
+        CHECK(freopen("/dev/null", "w", stderr) != NULL, "stderr");
+        if (twice)
+            gg_shadow_take(pool, place.block, place.offset + 96, 16);
+        else
+            gg_shadow_give(pool, place.block, place.offset + 96, 32);
+        _exit(0);
+    }
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "%s", what);
+    gg_pool_destroy(pool);
+}
+#endif
+
 int main(int argc, char **argv)
 {
     static const uint64_t granularities[] = {1, 1024, 65536}, live[] = {30, 400, 4000};
@@ -356,6 +384,10 @@ int main(int argc, char **argv)
     gaps();
     threads();
     a_sure_hole();
+#ifndef NDEBUG
+    dies("given out twice", true);
+    dies("given back, and never given out", false);
+#endif
     for (uint64_t seed = 0; seed < 9; seed++)
         random_operations(seed + 1, operations / 9, granularities[seed % 3], live[seed / 3]);
     return test_result();
