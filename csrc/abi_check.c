@@ -200,7 +200,7 @@ SIZE(struct gg_guest_segment, 32);
 SIZE(struct gg_guest_elf, 64);
 
 /* gpu_memory.h */
-SIZE(struct gg_memory_limits, 88);
+SIZE(struct gg_memory_limits, 96);
 SIZE(struct gg_memory_query, 40);
 AT(struct gg_memory_query, format, 28);
 SIZE(struct gg_memory_need, 24);

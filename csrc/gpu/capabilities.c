@@ -14,6 +14,17 @@ static bool has_extension(const VkExtensionProperties *extensions, uint32_t coun
     return false;
 }
 
+bool gg_physical_has(VkPhysicalDevice physical, const char *name)
+{
+    uint32_t count = 0;
+    vkEnumerateDeviceExtensionProperties(physical, NULL, &count, NULL);
+    VkExtensionProperties *extensions = calloc(count + 1, sizeof *extensions);
+    bool has = extensions && vkEnumerateDeviceExtensionProperties(physical, NULL, &count, extensions) == VK_SUCCESS &&
+               has_extension(extensions, count, name);
+    free(extensions);
+    return has;
+}
+
 /* Appends a feature structure to the chain when the device has its extension. */
 static bool add(struct gg_features *f, const VkExtensionProperties *extensions, uint32_t count, const char *name,
                 VkStructureType type, void *structure)

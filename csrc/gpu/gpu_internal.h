@@ -77,6 +77,8 @@ struct gg_capabilities {
     bool multi_draw_indirect;
 };
 
+/* Whether the device has an extension, enabled or not; false without memory to ask. */
+bool gg_physical_has(VkPhysicalDevice physical, const char *name);
 void gg_capabilities_query(VkPhysicalDevice physical, uint32_t index, struct gg_features *features,
                            struct gg_capabilities *capabilities);
 

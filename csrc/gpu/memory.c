@@ -51,6 +51,7 @@ int32_t gg_backing_block_create(void *user, uint32_t block, uint64_t size)
 {
     struct gg_backing *backing = user;
     char *message = NULL;
+    failed(backing, NULL, GG_OK);
     if (block >= backing->capacity) {
         uint32_t capacity = block + 8;
         struct gg_buffer **buffers = realloc(backing->buffers, capacity * sizeof(struct gg_buffer *));
@@ -82,7 +83,23 @@ struct gg_buffer *gg_backing_buffer(const struct gg_backing *backing, uint32_t b
     return backing && block < backing->capacity ? backing->buffers[block] : NULL;
 }
 
-const char *gg_backing_failure(const struct gg_backing *backing) { return backing->failure ? backing->failure : ""; }
+char *gg_backing_take_failure(struct gg_backing *backing)
+{
+    char *failure = backing->failure;
+    backing->failure = NULL;
+    return failure;
+}
+
+/* Asked whether the extension is enabled or not: it is only a property. */
+static uint64_t scratch_alignment(VkPhysicalDevice physical)
+{
+    VkPhysicalDeviceAccelerationStructurePropertiesKHR structures = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ACCELERATION_STRUCTURE_PROPERTIES_KHR};
+    VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &structures};
+    if (gg_physical_has(physical, VK_KHR_ACCELERATION_STRUCTURE_EXTENSION_NAME))
+        vkGetPhysicalDeviceProperties2(physical, &all);
+    return structures.minAccelerationStructureScratchOffsetAlignment;
+}
 
 int32_t gg_device_memory_limits(const struct gg_device *device, struct gg_memory_limits *limits)
 {
@@ -103,6 +120,7 @@ int32_t gg_device_memory_limits(const struct gg_device *device, struct gg_memory
         .largest_allocation = device->can.max_allocation,
         .largest_buffer = device->can.max_buffer,
         .allocations = l->maxMemoryAllocationCount,
+        .scratch_alignment = scratch_alignment(device->physical),
     };
     return GG_OK;
 }

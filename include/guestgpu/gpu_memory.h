@@ -24,8 +24,11 @@ int32_t gg_backing_block_create(void *backing, uint32_t block, uint64_t size);
 void gg_backing_block_destroy(void *backing, uint32_t block, uint64_t size);
 /* The buffer of a block, owned by the backing; NULL: there is no such block. */
 struct gg_buffer *gg_backing_buffer(const struct gg_backing *backing, uint32_t block);
-/* Why the last block could not be had; "" when none failed. Lives until the next failure. */
-const char *gg_backing_failure(const struct gg_backing *backing);
+/*
+ * Why a block could not be had since this was last asked, to be freed with gg_free(); NULL: none failed, or there was no
+ * memory for the text.
+ */
+char *gg_backing_take_failure(struct gg_backing *backing);
 
 /* What decides about placement: VkPhysicalDeviceLimits, bytes, and a count. */
 struct gg_memory_limits {
@@ -40,6 +43,7 @@ struct gg_memory_limits {
     uint64_t largest_allocation;
     uint64_t largest_buffer;
     uint64_t allocations;
+    uint64_t scratch_alignment; /* of acceleration structures; 0: the device has none */
 };
 
 int32_t gg_device_memory_limits(const struct gg_device *device, struct gg_memory_limits *limits);

@@ -49,11 +49,11 @@ class DevicePool(Pool):
         """Raises as Pool.allocate() does, and says why where the device had no memory."""
         try:
             return super().allocate(size, alignment, kind)
-        except (GuestGpuError, LimitExceeded) as error:
-            why = ffi.string(native.gpu().gg_backing_failure(self._backing)).decode()
-            if not why:
+        except GuestGpuError as error:
+            text = native.gpu().gg_backing_take_failure(self._backing)
+            if text == ffi.NULL:
                 raise
-            raise type(error)(f"{error}: {why}") from None
+            raise type(error)(f"{error}: {native.take_string(text)}") from None
 
     def buffer(self, block: int) -> Buffer:
         """The buffer over a block; it lives as long as the block."""
@@ -111,8 +111,12 @@ def patterns(pool: DevicePool, places: dict[Place, int]) -> Pattern:
     """Writes a pattern into each resource {place: bytes, a multiple of 4} on the device, and looks at all of it.
 
     All blocks are filled before; a resource that shares bytes with another, or lies elsewhere, leaves wrong words.
+    Raises LimitExceeded where a block is larger than the device lets a shader see at once.
     """
     device = pool.device
+    largest, most = max(pool.blocks().values(), default=0), int(device.info.max_storage_range)
+    if largest > most:
+        raise LimitExceeded(f"pattern: a block of {largest} bytes, the device's storage buffers end at {most}")
     pipeline = device.compute(compile_glsl("suballoc/pattern.comp.glsl", Stage.COMPUTE), 3, push_words=3)
     words_seen = on_device = on_host = outside = 0
     first = ""
@@ -142,14 +146,15 @@ def patterns(pool: DevicePool, places: dict[Place, int]) -> Pattern:
         differ = words != wanted
         words_seen += len(at)
         on_device += int(counts.sum())
-        on_host += int((differ & inside).sum())
+        # Of words that two have, the last one's pattern is wanted: they are wrong whatever they hold.
+        on_host += int((differ & inside).sum()) + int(len(at) - inside.sum())
         outside += int((differ & ~inside).sum())
         if not first and differ.any():
             word = int(np.flatnonzero(differ)[0])
             first = f"block {block}, offset {4 * word}: {words[word]:08x}, not {wanted[word]:08x}"
         elif not first and counts.any():
             row = rows[int(np.flatnonzero(counts)[0])]
-            first = f"block {block}, resource {row[2]} at offset {4 * row[0]}: words differ on the device"
+            first = f"block {block}, offset {4 * row[0]}: words of resource {row[2]} differ on the device"
         made += [ranges, wrong]
     device.release(made)
     return Pattern(len(places), len(by_block), words_seen, on_device, on_host, outside, first)
@@ -159,7 +164,7 @@ def tiny_load(pool: DevicePool, count: int, seed: int) -> dict[Place, int]:
     """`count` resources as an application has after a while: tiny by far the most, with floors by use, some freed."""
     rng = np.random.default_rng(seed)
     live: dict[Place, int] = {}
-    floors = np.array([16] * 55 + [64] * 7 + [128] * 3 + [256] * 35)
+    floors = np.array([8] * 20 + [16] * 35 + [64] * 7 + [128] * 3 + [256] * 35)
     while len(live) < count:
         batch = min(count - len(live) + count // 10, 20_000)
         sizes = np.where(rng.random(batch) < 0.97, rng.integers(8, 129, batch), rng.integers(129, 8192, batch)) * 4
