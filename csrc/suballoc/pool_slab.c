@@ -11,9 +11,9 @@
 
 enum {
     SLOTS = 256,       /* bits of a slab */
-    SLAB_LEAST = 4096, /* bytes of the first slab of a class, */
+    SLAB_LEAST = 8192, /* bytes of the first slab of a class, */
     SLAB_MOST = 65536, /* and of the largest */
-    SLAB_SHARE = 8,    /* in between a share of what the class has */
+    SLAB_SHARE = 4,    /* in between a share of what the class has */
     MANY = 24,         /* resources above the tiny size with one stride: from there on they get slabs, */
     MEDIUM_SHARE = 8,  /* of a smaller share, since their slots are larger, */
     MEDIUM_LEAST = 4   /* with at least so many slots */
