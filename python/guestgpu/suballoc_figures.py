@@ -74,9 +74,17 @@ def targets(found: Mapping[str, float | None]) -> list[dict[str, Any]]:
             continue
         peers = {arm: of["ns"] for arm, of in arms.items() if "ns" in of and arm not in (*OWN, LOOP, MARK)}
         peer = min(peers, key=lambda arm: peers[arm], default=None) if against == "fastest" else against
-        line: dict[str, Any] = {"trace": trace, "against": f"fastest: {peer}" if against == "fastest" and peer else against,
-                                "ratio": None, "net": None, "most": most, "utilisation": ours["utilisation"],
-                                "least": least, "reached": None}  # fmt: skip
+        shown = f"fastest: {peer}" if against == "fastest" and peer else against
+        line: dict[str, Any] = {
+            "trace": trace,
+            "against": shown,
+            "ratio": None,
+            "net": None,
+            "most": most,
+            "utilisation": ours["utilisation"],
+            "least": least,
+            "reached": None,
+        }
         if peer in peers:
             loop = arms[LOOP]["ns"]
             line["ratio"] = ours["ns"] / peers[peer]
