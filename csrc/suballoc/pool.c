@@ -92,18 +92,6 @@ void gg_pool_destroy(struct gg_pool *pool)
     free(pool);
 }
 
-static void lock(struct gg_pool *pool)
-{
-    if (pool->config.locked)
-        pthread_mutex_lock(&pool->mutex);
-}
-
-static void unlock(struct gg_pool *pool)
-{
-    if (pool->config.locked)
-        pthread_mutex_unlock(&pool->mutex);
-}
-
 /* The class whose singles a node is one of; NULL: it is too large for slots. */
 static struct gg_class *class_of_single(const struct gg_pool *pool, uint32_t heap, uint64_t size, uint64_t alignment)
 {
@@ -312,9 +300,9 @@ int32_t gg_pool_query(struct gg_pool *pool, uint64_t handle, struct gg_pool_rang
 {
     if (!pool || !range)
         return GG_ERR_ARGUMENT;
-    lock(pool);
+    gg_pool_lock(pool);
     int32_t result = query(pool, handle, range);
-    unlock(pool);
+    gg_pool_unlock(pool);
     return result;
 }
 
@@ -322,7 +310,7 @@ int32_t gg_pool_statistics(struct gg_pool *pool, struct gg_pool_statistics *stat
 {
     if (!pool || !statistics)
         return GG_ERR_ARGUMENT;
-    lock(pool);
+    gg_pool_lock(pool);
     uint64_t slots, bytes;
     gg_claims(pool, &slots, &bytes);
     uint64_t held = pool->held - bytes;
@@ -340,7 +328,7 @@ int32_t gg_pool_statistics(struct gg_pool *pool, struct gg_pool_statistics *stat
         .slabs = pool->slab_count,
         .free_ranges = pool->fits[0].ranges + pool->fits[1].ranges + pool->fits[GG_LEVEL_PAGES].ranges,
     };
-    unlock(pool);
+    gg_pool_unlock(pool);
     return GG_OK;
 }
 
@@ -348,7 +336,7 @@ int32_t gg_pool_trim(struct gg_pool *pool)
 {
     if (!pool)
         return GG_ERR_ARGUMENT;
-    lock(pool);
+    gg_pool_lock(pool);
     gg_slabs_trim(pool);
     if (pool->kept) {
         uint32_t block = pool->kept - 1, i = pool->blocks[block].first;
@@ -358,6 +346,6 @@ int32_t gg_pool_trim(struct gg_pool *pool)
         gg_node_return(pool, i);
         gg_block_destroy(pool, block);
     }
-    unlock(pool);
+    gg_pool_unlock(pool);
     return GG_OK;
 }

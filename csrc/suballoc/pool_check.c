@@ -46,15 +46,13 @@ int32_t gg_pool_walk(struct gg_pool *pool, struct gg_pool_range *ranges, uint64_
 {
     if (!pool || !count || (capacity && !ranges))
         return GG_ERR_ARGUMENT;
-    if (pool->config.locked)
-        pthread_mutex_lock(&pool->mutex);
+    gg_pool_lock(pool);
     struct walk walk = {ranges, capacity, 0};
     for (uint32_t block = 0; block < pool->block_count; block++)
         if (pool->blocks[block].size)
             walk_chain(pool, &walk, pool->blocks[block].first);
     *count = walk.count;
-    if (pool->config.locked)
-        pthread_mutex_unlock(&pool->mutex);
+    gg_pool_unlock(pool);
     return GG_OK;
 }
 
@@ -62,13 +60,11 @@ int32_t gg_pool_blocks(struct gg_pool *pool, uint64_t *sizes, uint64_t capacity,
 {
     if (!pool || !count || (capacity && !sizes))
         return GG_ERR_ARGUMENT;
-    if (pool->config.locked)
-        pthread_mutex_lock(&pool->mutex);
+    gg_pool_lock(pool);
     for (uint32_t block = 0; block < pool->block_count && block < capacity; block++)
         sizes[block] = pool->blocks[block].size;
     *count = pool->block_count;
-    if (pool->config.locked)
-        pthread_mutex_unlock(&pool->mutex);
+    gg_pool_unlock(pool);
     return GG_OK;
 }
 
@@ -362,10 +358,8 @@ int32_t gg_pool_check(struct gg_pool *pool, char **message)
     gg_succeed(message);
     if (!pool)
         return gg_fail(message, GG_ERR_ARGUMENT, "pool: none");
-    if (pool->config.locked)
-        pthread_mutex_lock(&pool->mutex);
+    gg_pool_lock(pool);
     int32_t result = check_all(pool, message);
-    if (pool->config.locked)
-        pthread_mutex_unlock(&pool->mutex);
+    gg_pool_unlock(pool);
     return result;
 }

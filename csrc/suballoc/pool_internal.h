@@ -154,6 +154,19 @@ struct gg_pool {
     pthread_mutex_t mutex;
 };
 
+/* Nothing, unless the pool is one that any thread may call. */
+static inline void gg_pool_lock(struct gg_pool *pool)
+{
+    if (pool->config.locked)
+        pthread_mutex_lock(&pool->mutex);
+}
+
+static inline void gg_pool_unlock(struct gg_pool *pool)
+{
+    if (pool->config.locked)
+        pthread_mutex_unlock(&pool->mutex);
+}
+
 static inline struct gg_node *gg_node(const struct gg_pool *pool, uint32_t i)
 {
     return (struct gg_node *)(void *)pool->nodes.chunks[i >> GG_CHUNK_SHIFT] + (i & GG_CHUNK_MASK);

@@ -42,6 +42,8 @@ def measure(request: dict[str, Any], emit: Emit) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def command(files: tuple[Path, ...], seed: int, out: Path, as_json: bool) -> None:
     output = Output(as_json)
+    for path in files:
+        memory_lists.from_file(path)  # a file that makes no sense ends the command before anything runs
     lists: dict[str, Path | None] = {SCENE: None, **dict.fromkeys(memory_lists.families(seed))}
     lists |= {str(path): path for path in files}
     specs = [

@@ -33,11 +33,12 @@ class DevicePool(Pool):
         self._backing, self.device = out[0], device
         hooks = [ffi.addressof(native.gpu(), name) for name in ("gg_backing_block_create", "gg_backing_block_destroy")]
         granularity = limits(device)["buffer_image_granularity"]
-        super().__init__(
-            block_size, granularity, max_blocks, hooks={
-                "user": self._backing, "block_create": hooks[0], "block_destroy": hooks[1],
-            },
-        )  # fmt: skip
+        given = {"user": self._backing, "block_create": hooks[0], "block_destroy": hooks[1]}
+        try:
+            super().__init__(block_size, granularity, max_blocks, hooks=given)
+        except GuestGpuError:
+            native.gpu().gg_backing_destroy(self._backing)
+            raise
 
     def close(self) -> None:
         """Destroys pool and memory."""

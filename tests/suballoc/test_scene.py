@@ -76,3 +76,6 @@ def test_the_experiment(tmp_path: Path) -> None:
     done = CliRunner().invoke(command, ["--list", str(own), "--out", str(tmp_path)])
     assert done.exit_code == 1
     assert "resource 0: error" in done.output
+    own.write_text("kind,bytes")
+    with pytest.raises(FormatError, match="no JSON"):
+        CliRunner().invoke(command, ["--list", str(own), "--out", str(tmp_path)], catch_exceptions=False)
